@@ -1,6 +1,7 @@
 // What a fresh clone needs before it can run: packages and a build. Quick when nothing changed.
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -12,11 +13,15 @@ function run(command, args) {
   if (done.status !== 0) process.exit(done.status ?? 1)
 }
 
-const installed = `${root}/node_modules/.package-lock.json`
-const lock = `${root}/package-lock.json`
-if (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs + 1000) {
+// The lock file's hash is kept beside what was installed from it; times of files say nothing after a checkout.
+const lockHash = createHash('sha256')
+  .update(readFileSync(`${root}/package-lock.json`))
+  .digest('hex')
+const marker = `${root}/node_modules/.keelson-lock-hash`
+if (!existsSync(marker) || readFileSync(marker, 'utf8') !== lockHash) {
   console.error('Installing packages…')
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(marker, lockHash)
 }
 const projects = ['src']
 if (flags.has('--with-tests')) projects.push('test')

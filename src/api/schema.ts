@@ -1,0 +1,78 @@
+/**
+ * Thread: any. The shape of a type as decoding, patches, apply, defaulting and documents need it. Built-in types come
+ * from the catalogue, custom ones from their definition; both in this form.
+ */
+
+export type ScalarKind =
+  | 'string'
+  | 'boolean'
+  | 'int32'
+  | 'int64'
+  | 'double'
+  /** base64 text */
+  | 'bytes'
+  /** RFC 3339 with seconds */
+  | 'time'
+  /** RFC 3339 with microseconds */
+  | 'micro-time'
+  /** Go's duration text */
+  | 'duration'
+  | 'quantity'
+  | 'int-or-string'
+  /** Any JSON: RawExtension, FieldsV1, the JSON of custom resource definitions; unknown fields are kept. */
+  | 'any'
+
+export interface ScalarSchema {
+  readonly kind: ScalarKind
+}
+
+/** A struct: a fixed set of fields. */
+export interface StructSchema {
+  readonly kind: 'struct'
+  /** The definition's name, io.k8s.api.core.v1.PodSpec; '' for an anonymous one. */
+  readonly name: string
+  readonly fields: ReadonlyMap<string, FieldSchema>
+  /** Atomic: apply owns it as a whole. */
+  readonly atomic: boolean
+  /** Custom resources: keep fields that are not in the schema. */
+  readonly preserveUnknown: boolean
+}
+
+/** String keys, values of one type. */
+export interface MapSchema {
+  readonly kind: 'map'
+  readonly values: TypeSchema
+  readonly atomic: boolean
+}
+
+export interface ListSchema {
+  readonly kind: 'list'
+  readonly items: TypeSchema
+  /** How apply merges: as one value, as a set of scalars, or by keys. */
+  readonly listType: 'atomic' | 'set' | 'map'
+  readonly mapKeys: readonly string[]
+  /** How strategic merge patch merges, from the patch tags of the field that holds the list. */
+  readonly patchStrategy: 'replace' | 'merge'
+  readonly patchMergeKey: string | undefined
+}
+
+export type TypeSchema = ScalarSchema | StructSchema | MapSchema | ListSchema
+
+export interface FieldSchema {
+  readonly name: string
+  readonly type: TypeSchema
+  readonly required: boolean
+  readonly enum: readonly string[] | undefined
+  /** As published in OpenAPI; apply's merge keys use it. Real defaulting is code. */
+  readonly default: unknown
+  /** Strategic merge of a struct or map field: the strategies named in its patch tag ('replace', 'retainKeys', 'merge'). */
+  readonly patchStrategies: readonly string[]
+}
+
+/** Every field of a type by name, resolved lazily because types refer to each other in circles. */
+export interface SchemaSource {
+  /** By definition name; undefined when there is none. */
+  definition(name: string): StructSchema | ScalarSchema | undefined
+  /** The type of a served kind. */
+  kind(group: string, version: string, kind: string): StructSchema | undefined
+}
