@@ -82,6 +82,13 @@ export interface ClockView {
   onAdvance(listener: (revision: number) => void): () => void
 }
 
+/** The owner's side of the clock; called once everything up to the revision is published in every arena. */
+export interface ClockWriter {
+  revision(): number
+  /** Wakes who waits for it. Never goes back: an older revision has no effect. */
+  advance(revision: number): void
+}
+
 export interface MemoryReport {
   readonly segmentBytes: number
   readonly usedBytes: number
@@ -92,7 +99,11 @@ export interface MemoryReport {
   readonly events: number
 }
 
-/** The owner's side of one arena. Nothing is visible before publish(). All methods are synchronous. */
+/**
+ * The owner's side of one arena. Nothing is visible before publish(). All methods are synchronous. Keys are the store's
+ * own (`/registry/pods/default/a`). put() and replace() throw when the memory limit does not let them go on; the arena is
+ * then of no more use: setReady(false), close().
+ */
 export interface ArenaWriter {
   put(key: string, draft: RecordDraft, modRevision: number, createRevision: number): void
   /** No effect when the key is not there. */

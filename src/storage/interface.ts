@@ -64,6 +64,8 @@ export interface ListOptions<T> {
   readonly recursive: boolean
   /** Watch only: replay what exists, then a bookmark that says so (RV of the whole store, k8s.io/initial-events-end). */
   readonly sendInitialEvents?: boolean
+  /** Watch only: the wall time (Clock.now()) at which the caller will end it; a bookmark goes out shortly before. */
+  readonly deadline?: number
   /** Watch only: forward the storage's progress reports as bookmarks. */
   readonly progressNotify?: boolean
   readonly signal?: AbortSignal
