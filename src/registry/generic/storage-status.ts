@@ -1,0 +1,47 @@
+/** Thread: pool. The one table from what storage reports to what a client is told. */
+import type { GroupResource } from '../../api/group-version.js'
+import {
+  newAlreadyExists,
+  newBadRequest,
+  newConflict,
+  newExpired,
+  newInternalError,
+  newNotFound,
+  newRequestEntityTooLarge,
+  newServiceUnavailable,
+  newTimeout,
+  newTooManyRequests,
+  type StatusError,
+} from '../../api/status.js'
+import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/errors.js'
+
+type Row = (error: StorageError, resource: GroupResource, name: string) => StatusError
+
+export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
+  'key-not-found': (_error, resource, name) => newNotFound(resource, name),
+  'key-exists': (_error, resource, name) => newAlreadyExists(resource, name),
+  conflict: (error, resource, name) => newConflict(resource, name, error.message),
+  'invalid-object': (error, resource, name) => newConflict(resource, name, error.message),
+  'too-old': (error) => newExpired(error.message),
+  'too-large': (error) =>
+    newTimeout(
+      `Too large resource version: ${error.fields.resourceVersion ?? 0}, current: ${error.fields.currentRevision ?? 0}`,
+      error.fields.retryAfterSeconds ?? 1,
+      [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    ),
+  unreachable: (error) => newTimeout(`storage is unreachable: ${error.message}`, error.fields.retryAfterSeconds ?? 2),
+  'corrupt-object': (error) => newInternalError(error.message),
+  'resource-version-set': () => newBadRequest('resourceVersion should not be set on objects to be created'),
+  'invalid-request': (error) => newBadRequest(error.message),
+  'value-too-large': (error) => newRequestEntityTooLarge(error.message),
+  'no-space': (error) => newInternalError(error.message),
+  'not-ready': (error, resource) =>
+    error.fields.retryAfterSeconds === undefined
+      ? newServiceUnavailable(error.message)
+      : newTooManyRequests(`storage of ${resource.resource} is initializing`, error.fields.retryAfterSeconds),
+}
+
+/** What to throw at a client for `error`; anything that is not a storage error is passed on as it is. */
+export function interpretStorageError(error: unknown, resource: GroupResource, name: string): unknown {
+  return isStorageError(error) ? STORAGE_STATUS[error.code](error, resource, name) : error
+}

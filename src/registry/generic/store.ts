@@ -1,0 +1,479 @@
+/**
+ * Thread: pool. The generic registry: create, update and delete of one resource, with its strategy inside the storage's
+ * transactions. Kubernetes' registry.Store.
+ */
+
+import { FieldPath, invalid } from '../../api/field-error.js'
+import type { GroupResource } from '../../api/group-version.js'
+import { type KubeObject, metadataOf } from '../../api/object.js'
+import type { Selector } from '../../api/selector.js'
+import {
+  isStatusError,
+  newBadRequest,
+  newConflict,
+  newGenerateNameConflict,
+  newInternalError,
+  newInvalid,
+  newNotFound,
+  type Status,
+  successStatus,
+} from '../../api/status.js'
+import { isNotFound } from '../../storage/errors.js'
+import type {
+  ListResult,
+  ObjectAttributes,
+  SelectionPredicate,
+  Storage,
+  ListOptions as StorageListOptions,
+} from '../../storage/interface.js'
+import {
+  beforeDelete,
+  finalizersForGarbageCollection,
+  markAsDeleting,
+  shouldDeleteDuringUpdate,
+} from './before-delete.js'
+import { beforeCreate, beforeUpdate } from './before-write.js'
+import { DryRunnableStorage } from './dry-run-storage.js'
+import { interpretStorageError } from './storage-status.js'
+import type { CreateStrategy, DeleteOptions, DeleteStrategy, RequestContext, UpdateStrategy } from './strategy.js'
+import { fillSystemFields, wipeSystemFields } from './system-fields.js'
+
+/** 8 tries make a million names with one generateName unlikely to meet: 0.1 %. */
+const MAX_NAME_ATTEMPTS = 8
+const OPTIMISTIC_LOCK_MESSAGE =
+  'the object has been modified; please apply your changes to the latest version and try again'
+
+export type ValidateObject = (object: KubeObject) => Promise<void> | void
+export type ValidateObjectUpdate = (object: KubeObject, old: KubeObject) => Promise<void> | void
+/** Called with whether the write happened; releases what begin() took when it did not. */
+export type Finish = (succeeded: boolean) => void
+
+/** The new state made from the current one; what it is given when nothing exists has no resourceVersion. */
+export interface UpdatedObjectInfo {
+  readonly preconditions?: { uid?: string; resourceVersion?: string }
+  updatedObject(existing: KubeObject): Promise<KubeObject> | KubeObject
+}
+
+export interface StoreOptions {
+  readonly groupResource: GroupResource
+  readonly storage: Storage<KubeObject>
+  /** Keys are `<keyPrefix>/<namespace>/<name>`, or without namespace for cluster scope: `/pods`. */
+  readonly keyPrefix: string
+  readonly createStrategy?: CreateStrategy
+  readonly updateStrategy?: UpdateStrategy
+  readonly deleteStrategy: DeleteStrategy
+  getAttributes(object: KubeObject): ObjectAttributes
+  /** Seconds to live of an object; 0: for ever. */
+  ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
+  beginCreate?(object: KubeObject, context: RequestContext): Promise<Finish>
+  beginUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): Promise<Finish>
+  afterCreate?(object: KubeObject): void
+  afterUpdate?(object: KubeObject): void
+  afterDelete?(object: KubeObject, context: RequestContext): void
+  /** Further conditions for an update to become a deletion. */
+  shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
+  /** Changes what is returned, never what is stored. */
+  decorate?(object: KubeObject): void
+  readonly enableGarbageCollection: boolean
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnDeletedObject?: boolean
+  readonly deleteCollectionWorkers: number
+}
+
+/** A start-up error: the resource cannot be served as it is configured. */
+export class StoreConfigError extends Error {
+  override readonly name = 'StoreConfigError'
+}
+
+/** Checks what completeWithOptions of Kubernetes checks: all that would otherwise fail at the first request. */
+export function completeWithOptions(options: StoreOptions): Store {
+  const { groupResource, keyPrefix, createStrategy, updateStrategy } = options
+  const what = groupResource.resource
+  if (what === '') throw new StoreConfigError('a store must have a qualified resource')
+  if (
+    createStrategy !== undefined &&
+    updateStrategy !== undefined &&
+    createStrategy.namespaceScoped !== updateStrategy.namespaceScoped
+  ) {
+    throw new StoreConfigError(`store for ${what}: create and update strategy must have the same scope`)
+  }
+  if (createStrategy === undefined && updateStrategy === undefined) {
+    throw new StoreConfigError(`store for ${what} must have a create or an update strategy`)
+  }
+  if (!keyPrefix.startsWith('/') || keyPrefix === '/' || keyPrefix.endsWith('/')) {
+    throw new StoreConfigError(`store for ${what} has an invalid prefix ${JSON.stringify(keyPrefix)}`)
+  }
+  if (options.deleteCollectionWorkers < 1)
+    throw new StoreConfigError(`store for ${what} must have at least one delete-collection worker`)
+  return new Store(options)
+}
+
+export class Store {
+  readonly groupResource: GroupResource
+  readonly #options: StoreOptions
+  readonly #storage: DryRunnableStorage
+  readonly #namespaceScoped: boolean
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+    this.groupResource = options.groupResource
+    this.#storage = new DryRunnableStorage(options.storage)
+    this.#namespaceScoped = (options.createStrategy ?? options.updateStrategy)!.namespaceScoped
+  }
+
+  get storage(): Storage<KubeObject> {
+    return this.#storage.storage
+  }
+
+  keyRoot(namespace: string): string {
+    const { keyPrefix } = this.#options
+    return this.#namespaceScoped && namespace !== '' ? `${keyPrefix}/${namespace}/` : `${keyPrefix}/`
+  }
+
+  key(namespace: string, name: string): string {
+    if (this.#namespaceScoped && namespace === '') throw newBadRequest('Namespace parameter required.')
+    if (name === '') throw newBadRequest('Name parameter required.')
+    return `${this.keyRoot(namespace)}${name}`
+  }
+
+  async get(context: RequestContext, name: string, resourceVersion = ''): Promise<KubeObject> {
+    const object = await this.#translate(name, () =>
+      this.storage.get(this.key(context.namespace, name), { resourceVersion }),
+    )
+    this.#options.decorate?.(object)
+    return object
+  }
+
+  async list(
+    context: RequestContext,
+    selectors: { label: Selector; field: Selector },
+    options: Pick<StorageListOptions<KubeObject>, 'resourceVersion' | 'resourceVersionMatch'> & {
+      limit: number
+      continueToken: string
+    },
+  ): Promise<ListResult<KubeObject>> {
+    const predicate: SelectionPredicate<KubeObject> = {
+      ...selectors,
+      getAttributes: (object) => this.#options.getAttributes(object),
+      limit: options.limit,
+      continueToken: options.continueToken,
+      allowWatchBookmarks: false,
+    }
+    const { resourceVersion, resourceVersionMatch } = options
+    const result = await this.#translate('', () =>
+      this.storage.getList(this.keyRoot(context.namespace), {
+        resourceVersion,
+        resourceVersionMatch,
+        predicate,
+        recursive: true,
+      }),
+    )
+    if (this.#options.decorate !== undefined) for (const item of result.items) this.#options.decorate(item)
+    return result
+  }
+
+  async create(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {
+    const { name = '', generateName = '' } = metadataOf(object)
+    if (name !== '' || generateName === '') return this.#create(context, object, validation)
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#create(context, structuredClone(object), validation)
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists') || attempt === MAX_NAME_ATTEMPTS) throw error
+      }
+    }
+  }
+
+  async #create(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {
+    const strategy = this.#createStrategy()
+    const metadata = metadataOf(object)
+    fillSystemFields(object, context.now())
+    const generated = (metadata.generateName ?? '') !== '' && (metadata.name ?? '') === ''
+    if (generated) metadata.name = strategy.generateName(metadata.generateName!)
+    const finish = await this.#options.beginCreate?.(object, context)
+    let succeeded = false
+    try {
+      beforeCreate(strategy, object, context)
+      await validation(object)
+      const name = metadata.name!
+      const key = this.key(metadata.namespace ?? '', name)
+      const ttlSeconds = this.#options.ttlSeconds?.(object, 0, false) ?? 0
+      const created = await this.#translate(name, () =>
+        this.#storage.create(
+          key,
+          object,
+          { ...(ttlSeconds > 0 ? { ttlSeconds } : {}), ...signalOf(context) },
+          context.dryRun,
+        ),
+      )
+      succeeded = true
+      this.#options.afterCreate?.(created)
+      this.#options.decorate?.(created)
+      return created
+    } catch (error) {
+      if (generated && isStatusError(error, 'AlreadyExists'))
+        throw newGenerateNameConflict(this.groupResource, metadata.name!, 1)
+      throw error
+    } finally {
+      finish?.(succeeded)
+    }
+  }
+
+  /** `forceAllowCreate`: server-side apply creates what is not there, whatever the strategy says of PUT. */
+  async update(
+    context: RequestContext,
+    name: string,
+    info: UpdatedObjectInfo,
+    validation: { create: ValidateObject; update: ValidateObjectUpdate },
+    forceAllowCreate = false,
+  ): Promise<{ object: KubeObject; created: boolean }> {
+    const strategy = this.#updateStrategy()
+    const key = this.key(context.namespace, name)
+    const mayCreate = strategy.allowCreateOnUpdate || forceAllowCreate
+    const outcome: { created: boolean; emptied: KubeObject | undefined } = { created: false, emptied: undefined }
+    const tryUpdate = async (existing: KubeObject, meta: { ttlSeconds: number | undefined }) => {
+      outcome.created = false
+      outcome.emptied = undefined
+      const existingVersion = this.storage.versioner.objectResourceVersion(existing)
+      if (existingVersion === 0 && !mayCreate) throw newNotFound(this.groupResource, name)
+      const object = await info.updatedObject(existing)
+      if (existingVersion === 0) {
+        outcome.created = true
+        return {
+          object: await this.#creating(context, object, validation.create),
+          ttlSeconds: this.#options.ttlSeconds?.(object, 0, false),
+        }
+      }
+      await this.#updating(context, name, object, existing, validation.update)
+      const emptied =
+        shouldDeleteDuringUpdate(object, existing) &&
+        (this.#options.shouldDeleteDuringUpdate?.(object, existing) ?? true)
+      if (emptied) {
+        outcome.emptied = object
+        throw new EmptiedFinalizers()
+      }
+      const ttl = this.#options.ttlSeconds?.(object, meta.ttlSeconds ?? 0, true)
+      return { object, ttlSeconds: ttl === (meta.ttlSeconds ?? 0) ? undefined : ttl }
+    }
+    const storageOptions = {
+      ignoreNotFound: mayCreate,
+      ...(info.preconditions === undefined ? {} : { preconditions: info.preconditions }),
+      ...signalOf(context),
+    }
+    try {
+      const object = await this.#translate(name, () =>
+        this.#storage.guaranteedUpdate(key, tryUpdate, storageOptions, context.dryRun),
+      )
+      if (outcome.created) this.#options.afterCreate?.(object)
+      else this.#options.afterUpdate?.(object)
+      this.#options.decorate?.(object)
+      return { object, created: outcome.created }
+    } catch (error) {
+      if (error instanceof EmptiedFinalizers && outcome.emptied !== undefined) {
+        return {
+          object: await this.#deleteEmptied(context, name, key, outcome.emptied, info.preconditions),
+          created: false,
+        }
+      }
+      throw error
+    }
+  }
+
+  async #creating(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {
+    wipeSystemFields(object)
+    fillSystemFields(object, context.now())
+    delete metadataOf(object).resourceVersion
+    const finish = await this.#options.beginCreate?.(object, context)
+    let succeeded = false
+    try {
+      beforeCreate(this.#createStrategy(), object, context)
+      await validation(object)
+      succeeded = true
+      return object
+    } finally {
+      finish?.(succeeded)
+    }
+  }
+
+  async #updating(
+    context: RequestContext,
+    name: string,
+    object: KubeObject,
+    existing: KubeObject,
+    validation: ValidateObjectUpdate,
+  ): Promise<void> {
+    const strategy = this.#updateStrategy()
+    const versioner = this.storage.versioner
+    const existingVersion = versioner.objectResourceVersion(existing)
+    const version = versioner.objectResourceVersion(object)
+    if (version === 0) {
+      if (!strategy.allowUnconditionalUpdate) {
+        const kind = { group: this.groupResource.group, kind: this.groupResource.resource }
+        throw newInvalid(kind, name, [
+          invalid(FieldPath.of('metadata', 'resourceVersion'), 0, 'must be specified for an update'),
+        ])
+      }
+      versioner.updateObject(object, existingVersion)
+    } else if (version !== existingVersion) throw newConflict(this.groupResource, name, OPTIMISTIC_LOCK_MESSAGE)
+    const finish = await this.#options.beginUpdate?.(object, existing, context)
+    let succeeded = false
+    try {
+      beforeUpdate(strategy, object, existing, context)
+      await validation(object, existing)
+      succeeded = true
+    } finally {
+      finish?.(succeeded)
+    }
+  }
+
+  /** The update removed the last finalizer: the object goes, and the client gets what it sent. */
+  async #deleteEmptied(
+    context: RequestContext,
+    name: string,
+    key: string,
+    object: KubeObject,
+    preconditions: UpdatedObjectInfo['preconditions'],
+  ): Promise<KubeObject> {
+    try {
+      const deleted = await this.#storage.delete(
+        key,
+        { ...(preconditions === undefined ? {} : { preconditions }) },
+        context.dryRun,
+      )
+      this.#options.afterDelete?.(deleted, context)
+    } catch (error) {
+      // Another writer took it away in the meantime: what was wanted has happened.
+      if (!isNotFound(error)) throw interpretStorageError(error, this.groupResource, name)
+    }
+    this.#options.decorate?.(object)
+    return object
+  }
+
+  /** `deleted: false`: the object is ending, or waits for its finalizers. */
+  async delete(
+    context: RequestContext,
+    name: string,
+    options: DeleteOptions,
+    validation: ValidateObject,
+  ): Promise<{ result: KubeObject | Status; deleted: boolean }> {
+    const key = this.key(context.namespace, name)
+    const existing = await this.#translate(name, () => this.storage.get(key))
+    const { deleteStrategy } = this.#options
+    const kind = beforeDelete(deleteStrategy, existing, options, context)
+    if (kind === 'pending') return { result: this.#finalize(existing, true, context), deleted: false }
+    const finalizers = metadataOf(existing).finalizers ?? []
+    const preconditions = { ...options.preconditions }
+    if (kind === 'graceful' || finalizers.length > 0 || this.#gcFinalizers(existing, options) !== undefined) {
+      const marked = await this.#markForDeletion(context, name, key, options, validation, existing)
+      if (!marked.deleteNow) return { result: marked.object, deleted: false }
+      if (marked.changed && preconditions.resourceVersion !== undefined) {
+        const { resourceVersion } = metadataOf(marked.object)
+        if (resourceVersion !== undefined) preconditions.resourceVersion = resourceVersion
+      }
+      if (context.dryRun) return { result: this.#finalize(marked.object, false, context), deleted: true }
+    }
+    const ignoreStoreReadError = options.ignoreStoreReadErrorWithClusterBreakingPotential === true
+    const deleted = await this.#translate(name, () =>
+      this.#storage.delete(
+        key,
+        { preconditions, validateDeletion: validation, ignoreStoreReadError, ...signalOf(context) },
+        context.dryRun,
+      ),
+    )
+    return { result: this.#finalize(deleted, false, context), deleted: true }
+  }
+
+  #gcFinalizers(object: KubeObject, options: DeleteOptions): string[] | undefined {
+    if (!this.#options.enableGarbageCollection) return undefined
+    return finalizersForGarbageCollection(this.#options.deleteStrategy, object, options)
+  }
+
+  /** Stores the deletion marks; deleteNow when nothing holds the object any longer. */
+  async #markForDeletion(
+    context: RequestContext,
+    name: string,
+    key: string,
+    options: DeleteOptions,
+    validation: ValidateObject,
+    read: KubeObject,
+  ): Promise<{ object: KubeObject; deleteNow: boolean; changed: boolean }> {
+    let waits = false
+    const tryUpdate = async (existing: KubeObject) => {
+      waits = false
+      await validation(existing)
+      const kind = beforeDelete(this.#options.deleteStrategy, existing, options, context)
+      if (kind === 'pending') throw new AlreadyDeleting()
+      const next = this.#gcFinalizers(existing, options)
+      const metadata = metadataOf(existing)
+      if (next !== undefined) {
+        if (next.length === 0) delete metadata.finalizers
+        else metadata.finalizers = next
+      }
+      const pending = (metadata.finalizers ?? []).length > 0
+      if (kind === 'graceful') {
+        waits = pending || options.gracePeriodSeconds! > 0
+        return { object: existing }
+      }
+      if (!pending) throw new DeleteNow(existing)
+      waits = true
+      markAsDeleting(existing, context.now())
+      return { object: existing }
+    }
+    try {
+      const preconditions = options.preconditions === undefined ? {} : { preconditions: options.preconditions }
+      const object = await this.#translate(name, () =>
+        this.#storage.guaranteedUpdate(key, tryUpdate, preconditions, context.dryRun),
+      )
+      return { object, deleteNow: !waits, changed: true }
+    } catch (error) {
+      if (error instanceof DeleteNow) return { object: error.object, deleteNow: true, changed: false }
+      if (error instanceof AlreadyDeleting) return { object: read, deleteNow: false, changed: false }
+      throw error
+    }
+  }
+
+  #finalize(object: KubeObject, wantsObject: boolean, context: RequestContext): KubeObject | Status {
+    if (!wantsObject) this.#options.afterDelete?.(object, context)
+    if (wantsObject || this.#options.returnDeletedObject === true) {
+      this.#options.decorate?.(object)
+      return object
+    }
+    const { group, resource } = this.groupResource
+    const { name = '', uid = '' } = metadataOf(object)
+    return successStatus({ name, ...(group === '' ? {} : { group }), kind: resource, uid })
+  }
+
+  #createStrategy(): CreateStrategy {
+    const { createStrategy } = this.#options
+    if (createStrategy === undefined) throw newInternalError(`${this.groupResource.resource} cannot be created here`)
+    return createStrategy
+  }
+
+  #updateStrategy(): UpdateStrategy {
+    const { updateStrategy } = this.#options
+    if (updateStrategy === undefined) throw newInternalError(`${this.groupResource.resource} cannot be updated here`)
+    return updateStrategy
+  }
+
+  async #translate<T>(name: string, action: () => Promise<T>): Promise<T> {
+    try {
+      return await action()
+    } catch (error) {
+      throw interpretStorageError(error, this.groupResource, name)
+    }
+  }
+}
+
+const signalOf = (context: RequestContext): { signal?: AbortSignal } =>
+  context.signal === undefined ? {} : { signal: context.signal }
+
+/** Leave a transaction's function without writing. */
+class EmptiedFinalizers extends Error {}
+class AlreadyDeleting extends Error {}
+class DeleteNow extends Error {
+  readonly object: KubeObject
+  constructor(object: KubeObject) {
+    super('delete now')
+    this.object = object
+  }
+}
