@@ -1,0 +1,26 @@
+/** Thread: any. Asking a SelectionPredicate. */
+import { everything } from '../api/selector.js'
+import type { SelectionPredicate } from './interface.js'
+
+/** True when neither selector can refuse anything. */
+export function selectsEverything<T>(predicate: SelectionPredicate<T>): boolean {
+  return predicate.label.empty() && predicate.field.empty()
+}
+
+export function matchesPredicate<T>(predicate: SelectionPredicate<T>, object: T): boolean {
+  if (selectsEverything(predicate)) return true
+  const { labels, fields } = predicate.getAttributes(object)
+  return predicate.label.matches(labels) && predicate.field.matches(fields)
+}
+
+const NO_ATTRIBUTES = { get: () => undefined, has: () => false }
+
+/** Everything, in one page. */
+export const wholeSelection: SelectionPredicate<unknown> = {
+  label: everything,
+  field: everything,
+  getAttributes: () => ({ labels: NO_ATTRIBUTES, fields: NO_ATTRIBUTES }),
+  limit: 0,
+  continueToken: '',
+  allowWatchBookmarks: false,
+}
