@@ -14,7 +14,9 @@
  */
 import { decodeContinue } from './continue-token.js'
 import { StorageError } from './errors.js'
-import type { ListOptions, Versioner } from './interface.js'
+import type { ListOptions, ResourceVersionMatch, Versioner } from './interface.js'
+
+const MATCH_RULES: ReadonlySet<string> = new Set<ResourceVersionMatch>(['', 'Exact', 'NotOlderThan'])
 
 export interface ListPosition {
   /** The exact revision to read; 0: the newest. */
@@ -39,6 +41,9 @@ export function resolveListPosition<T>(
     return { revision: Math.max(position.revision, 0), startKey: position.startKey, minimumRevision: 0 }
   }
   const asked = versioner.parseResourceVersion(resourceVersion)
+  if (resourceVersion !== '' && !MATCH_RULES.has(resourceVersionMatch)) {
+    throw new StorageError('invalid-request', `unknown resourceVersionMatch ${JSON.stringify(resourceVersionMatch)}`)
+  }
   const exact =
     resourceVersion !== '' &&
     (resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && recursive && predicate.limit > 0))

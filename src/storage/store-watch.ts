@@ -30,7 +30,7 @@ export async function openWatch<T>(
 ): Promise<WatchQueue<T>> {
   const asked = core.objects.versioner.parseResourceVersion(options.resourceVersion)
   const initialEvents = options.sendInitialEvents ?? asked === 0
-  const fromNow = asked === 0 && !initialEvents
+  const fromNow = asked === 0 && !initialEvents && !options.signal?.aborted
   const startRevision = fromNow ? await core.kv.currentRevision(callOptions(options.signal)) : asked
   const watch = new StoreWatch(core, key, options, onEnd)
   // It ends in an ERROR event whatever happens, so there is nothing left to await.
