@@ -16,6 +16,8 @@ const checks = [
   ['knip', []],
 ]
 const failed = []
+if (spawnSync(process.execPath, ['scripts/generate.mjs', '--check'], { cwd: root, stdio: 'inherit' }).status !== 0)
+  failed.push('generate')
 for (const [tool, args] of checks) {
   const started = Date.now()
   const done = spawnSync(`node_modules/.bin/${tool}`, args, { cwd: root, stdio: 'inherit' })

@@ -24,6 +24,8 @@ export type ScalarKind =
 
 export interface ScalarSchema {
   readonly kind: ScalarKind
+  /** The definition behind 'any': RawExtension, FieldsV1, JSON, JSONSchemaPropsOrBool, … */
+  readonly name?: string
 }
 
 /** A struct: a fixed set of fields. */
@@ -36,6 +38,12 @@ export interface StructSchema {
   readonly atomic: boolean
   /** Custom resources: keep fields that are not in the schema. */
   readonly preserveUnknown: boolean
+  /** Served kinds that have this type, as [group, version, kind]. */
+  readonly kinds?: readonly (readonly [group: string, version: string, kind: string])[]
+  /** x-kubernetes-unions, as published. */
+  readonly unions?: unknown
+  /** On the wire only, not in the published documents. */
+  readonly unpublished?: boolean
 }
 
 /** String keys, values of one type. */
@@ -67,6 +75,29 @@ export interface FieldSchema {
   readonly default: unknown
   /** Strategic merge of a struct or map field: the strategies named in its patch tag ('replace', 'retainKeys', 'merge'). */
   readonly patchStrategies: readonly string[]
+  /** Of the items of a list or the values of a map. */
+  readonly itemEnum?: readonly string[]
+  /** Built-in types: what is printed when the value is the zero value. Without it a field is printed when it is there. */
+  readonly presence?: FieldPresence
+  /** Built-in types: where the field is in the protobuf message. */
+  readonly wire?: FieldWire
+}
+
+/** The Go declaration behind a field, as far as JSON and protobuf output depend on it. */
+export interface FieldPresence {
+  /** nil differs from the zero value. Lists and maps are no pointers, but nil too. */
+  readonly pointer: boolean
+  /** Left out when nil, "", 0, false or of no length; has no effect on structs. */
+  readonly omitEmpty: boolean
+  /** Left out when zero, structs and times too. */
+  readonly omitZero: boolean
+}
+
+export interface FieldWire {
+  /** Field numbers from the message down: more than one when the field is of an embedded struct. */
+  readonly path: readonly number[]
+  /** The list is a message of its own with the items in field 1. */
+  readonly wrapped: boolean
 }
 
 /** Every field of a type by name, resolved lazily because types refer to each other in circles. */

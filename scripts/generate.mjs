@@ -1,0 +1,47 @@
+// npm run generate                      src/api/catalogue → src/api/generated
+// npm run generate -- --check           fails when the generated files are not up to date
+// npm run generate -- --import FACTS --go PREFIX=FOLDER…
+//                                       first refreshes src/api/catalogue from published facts: FACTS holds
+//                                       openapi_facts.json, proto_facts.json and proto_json_exceptions.json; each
+//                                       --go names a folder of Go packages and the prefix of its definitions
+//                                       (io.k8s.api.=…/k8s.io/api)
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { generatedFiles } from './generate-tables.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tables = path.join(root, 'src/api/catalogue')
+const generated = path.join(root, 'src/api/generated')
+const { values } = parseArgs({
+  options: {
+    check: { type: 'boolean', default: false },
+    import: { type: 'string' },
+    go: { type: 'string', multiple: true, default: [] },
+  },
+})
+
+if (values.import !== undefined) {
+  const { importFacts } = await import('./generate-import.mjs')
+  const goRoots = values.go.map((text) => {
+    const [prefix, folder] = text.split('=')
+    if (folder === undefined) throw new Error(`--go ${text}: expected PREFIX=FOLDER`)
+    return { prefix, folder }
+  })
+  console.log(`imported ${importFacts({ facts: values.import, goRoots, into: tables })} packages`)
+}
+
+const stale = []
+mkdirSync(generated, { recursive: true })
+for (const [name, text] of generatedFiles(tables)) {
+  const file = path.join(generated, name)
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
+  stale.push(path.relative(root, file))
+  if (!values.check) writeFileSync(file, text)
+}
+if (!values.check) console.log(stale.length === 0 ? 'nothing changed' : `wrote ${stale.join(', ')}`)
+else if (stale.length > 0) {
+  console.error(`not up to date: ${stale.join(', ')}; run "npm run generate"`)
+  process.exit(1)
+}
