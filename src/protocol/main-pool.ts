@@ -1,0 +1,58 @@
+/** Thread: any. The whole contract between the front end and the pool: bytes in, bytes out, one crossing each way. */
+import type { RequestInfo } from '../api/request-info.js'
+import type { UserInfo } from '../api/user-info.js'
+
+/** A request as far as the front end has understood it; the body is untouched. */
+export interface PoolRequest {
+  readonly info: RequestInfo
+  /** Upper case. */
+  readonly method: string
+  /** Without the question mark, still encoded. */
+  readonly query: string
+  readonly user: UserInfo
+  readonly accept: string
+  readonly contentType: string
+  readonly userAgent: string
+  /** Empty when there is none. Transferred. */
+  readonly body: Uint8Array
+  readonly auditId: string
+  /** Wall time in milliseconds after which nobody waits for the answer any longer. */
+  readonly deadlineMs: number
+}
+
+export interface EncodedResponse {
+  readonly status: number
+  readonly contentType: string
+  /** Texts for Warning headers, each once. */
+  readonly warnings: readonly string[]
+  /** Further headers: name, value, … */
+  readonly headers: readonly string[]
+  readonly body: Uint8Array
+}
+
+/** One event to be shown in another form (Table, metadata only, protobuf, another version). */
+export interface EventConversion {
+  /** Which arena: the storage resource, `pods` or `deployments.apps`. */
+  readonly resource: string
+  /** What the watcher asked for, as a normalised media type. */
+  readonly mediaType: string
+  /** The version of the path. */
+  readonly apiVersion: string
+  /** Bodies as they are in shared memory, copied. */
+  readonly bodies: readonly Uint8Array[]
+}
+
+export type PoolTasks = {
+  /** POST, PUT, PATCH, DELETE, subresources: decode, default, admit, validate, store, encode. */
+  write: (request: PoolRequest) => EncodedResponse
+  /** GET and LIST in a form that shared memory does not hold; also documents that are made on demand. */
+  read: (request: PoolRequest) => EncodedResponse
+  /** Objects of watch events in another form, in order. */
+  convert: (conversion: EventConversion) => Uint8Array[]
+}
+
+export type PoolTaskName = keyof PoolTasks
+export type PoolTask = {
+  [K in PoolTaskName]: { readonly type: K; readonly input: Parameters<PoolTasks[K]>[0] }
+}[PoolTaskName]
+export type PoolResult<K extends PoolTaskName> = ReturnType<PoolTasks[K]>

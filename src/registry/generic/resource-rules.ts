@@ -1,0 +1,74 @@
+/**
+ * Thread: any. What is particular to one resource, as its folder src/registry/<group>/<resource>/ states it. All of it
+ * is optional: a resource without particular rules needs no file. Functions are pure: objects in, findings out.
+ */
+import type { FieldError } from '../../api/field-error.js'
+import type { KubeObject } from '../../api/object.js'
+import type { NameRule } from '../../api/validation/names.js'
+import type { DeleteOptions, GarbageCollectionPolicy, RequestContext } from './strategy.js'
+
+/** A field that field selectors may name. Its values are kept in the record, so that selecting parses nothing. */
+export interface IndexedField {
+  /** As clients write it: spec.nodeName */
+  readonly name: string
+  /** Where it is in the object, when that is not the name split at dots. */
+  readonly path?: readonly string[]
+  /** The value when the object has none; '' unless told otherwise ('false' for booleans, 0 for numbers). */
+  readonly missing?: string
+}
+
+/** A column of a Table, as kubectl prints it. */
+export interface TableColumn {
+  readonly name: string
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
+  readonly format?: string
+  readonly description: string
+  /** 0: always shown; 1: with -o wide. */
+  readonly priority?: number
+}
+
+export type TableCell = string | number | boolean | null
+
+export interface TableRules {
+  readonly columns: readonly TableColumn[]
+  /** One cell a column. `nowMs` is for ages. */
+  cells(object: KubeObject, nowMs: number): TableCell[]
+}
+
+/** Rules of one way to update: the resource itself or a subresource that shares its object. */
+export interface UpdateRules {
+  /** Restores what this endpoint may not change, on top of what the generic strategy does. */
+  prepareForUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void
+  validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[]
+  warningsOnUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): string[]
+}
+
+export interface ResourceRules extends UpdateRules {
+  /** Default: a DNS subdomain. */
+  readonly nameRule?: NameRule
+  readonly allowCreateOnUpdate?: boolean
+  /** Default: true. */
+  readonly allowUnconditionalUpdate?: boolean
+  /**
+   * The top-level fields that count as the desired state: a change of any of them raises metadata.generation.
+   * Absent: the kind has no generation.
+   */
+  readonly generationFields?: readonly string[]
+  /** Defaulting, of the version that `object.apiVersion` says: after decoding, after a patch, after reading from storage. */
+  setDefaults?(object: KubeObject): void
+  prepareForCreate?(object: KubeObject, context: RequestContext): void
+  validate?(object: KubeObject, context: RequestContext): FieldError[]
+  warningsOnCreate?(object: KubeObject, context: RequestContext): string[]
+  canonicalize?(object: KubeObject): void
+  /** The status subresource; only for kinds that have one. */
+  readonly status?: UpdateRules
+  checkGracefulDelete?(object: KubeObject, options: DeleteOptions, context: RequestContext): boolean
+  readonly garbageCollection?: GarbageCollectionPolicy
+  /** Beyond metadata.name and metadata.namespace, which every resource has. */
+  readonly indexedFields?: readonly IndexedField[]
+  readonly table?: TableRules
+  /** Seconds to live; 0: for ever. */
+  ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
+  /** DELETE answers with the object instead of a Status. */
+  readonly returnDeletedObject?: boolean
+}

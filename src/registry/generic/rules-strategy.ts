@@ -1,0 +1,146 @@
+/** Thread: pool. The strategies of a resource made from its rules: status kept apart, generation counted, names checked. */
+import { isDeepStrictEqual } from 'node:util'
+import type { FieldError } from '../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../api/object.js'
+import type { GroupKind } from '../../api/status.js'
+import { dnsSubdomainName } from '../../api/validation/names.js'
+import { validateObjectMeta } from '../../api/validation/object-meta.js'
+import type { ResourceRules } from './resource-rules.js'
+import type { GarbageCollectionPolicy, RequestContext, Strategy, UpdateStrategy } from './strategy.js'
+import { generateName } from './system-fields.js'
+
+export interface StrategyShape {
+  readonly kind: GroupKind
+  readonly namespaceScoped: boolean
+  readonly hasStatus: boolean
+}
+
+/** Create, update and delete of the resource itself. */
+export class RulesStrategy implements Strategy {
+  readonly kind: GroupKind
+  readonly namespaceScoped: boolean
+  readonly allowCreateOnUpdate: boolean
+  readonly allowUnconditionalUpdate: boolean
+  readonly defaultGarbageCollectionPolicy: GarbageCollectionPolicy
+  readonly resetFields: readonly (readonly string[])[]
+  readonly checkGracefulDelete?: NonNullable<Strategy['checkGracefulDelete']>
+  readonly #rules: ResourceRules
+  readonly #hasStatus: boolean
+
+  constructor(shape: StrategyShape, rules: ResourceRules) {
+    this.kind = shape.kind
+    this.namespaceScoped = shape.namespaceScoped
+    this.#hasStatus = shape.hasStatus
+    this.#rules = rules
+    this.allowCreateOnUpdate = rules.allowCreateOnUpdate ?? false
+    this.allowUnconditionalUpdate = rules.allowUnconditionalUpdate ?? true
+    this.defaultGarbageCollectionPolicy = rules.garbageCollection ?? 'DeleteDependents'
+    this.resetFields = shape.hasStatus ? [['status']] : []
+    const { checkGracefulDelete } = rules
+    if (checkGracefulDelete !== undefined) {
+      this.checkGracefulDelete = (object, options, context) => checkGracefulDelete(object, options, context)
+    }
+  }
+
+  generateName(base: string): string {
+    return generateName(base)
+  }
+
+  prepareForCreate(object: KubeObject, context: RequestContext): void {
+    if (this.#hasStatus) delete object['status']
+    if (this.#rules.generationFields === undefined) delete metadataOf(object).generation
+    else metadataOf(object).generation = 1
+    this.#rules.prepareForCreate?.(object, context)
+  }
+
+  validate(object: KubeObject, context: RequestContext): FieldError[] {
+    return [...this.#validateMetadata(object), ...(this.#rules.validate?.(object, context) ?? [])]
+  }
+
+  warningsOnCreate(object: KubeObject, context: RequestContext): string[] {
+    return this.#rules.warningsOnCreate?.(object, context) ?? []
+  }
+
+  canonicalize(object: KubeObject): void {
+    this.#rules.canonicalize?.(object)
+  }
+
+  prepareForUpdate(object: KubeObject, old: KubeObject, context: RequestContext): void {
+    if (this.#hasStatus) restore(object, old, 'status')
+    this.#rules.prepareForUpdate?.(object, old, context)
+    const fields = this.#rules.generationFields
+    if (fields?.some((field) => !isDeepStrictEqual(object[field], old[field]))) {
+      metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+    }
+  }
+
+  validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
+    return this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
+  }
+
+  warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {
+    return this.#rules.warningsOnUpdate?.(object, old, context) ?? []
+  }
+
+  #validateMetadata(object: KubeObject): FieldError[] {
+    const nameRule = this.#rules.nameRule ?? dnsSubdomainName
+    return validateObjectMeta(metadataOf(object), { namespaceScoped: this.namespaceScoped, nameRule })
+  }
+}
+
+/** Metadata that an update of the status may carry: the rest of it belongs to the resource itself. */
+const STATUS_METADATA = ['resourceVersion', 'managedFields', 'uid', 'name', 'namespace'] as const
+
+/** Updates of the status alone: everything else is what it was. */
+export class StatusStrategy implements UpdateStrategy {
+  readonly kind: GroupKind
+  readonly namespaceScoped: boolean
+  readonly allowCreateOnUpdate = false
+  readonly allowUnconditionalUpdate: boolean
+  readonly resetFields: readonly (readonly string[])[]
+  readonly #rules: ResourceRules
+
+  constructor(shape: StrategyShape, rules: ResourceRules) {
+    this.kind = shape.kind
+    this.namespaceScoped = shape.namespaceScoped
+    this.allowUnconditionalUpdate = rules.allowUnconditionalUpdate ?? true
+    this.#rules = rules
+    this.resetFields = [['spec']]
+  }
+
+  prepareForUpdate(object: KubeObject, old: KubeObject, context: RequestContext): void {
+    for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
+      if (field !== 'status' && field !== 'metadata' && field !== 'kind' && field !== 'apiVersion')
+        restore(object, old, field)
+    }
+    this.#rules.status?.prepareForUpdate?.(object, old, context)
+  }
+
+  validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
+    return this.#rules.status?.validateUpdate?.(object, old, context) ?? []
+  }
+
+  warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {
+    return this.#rules.status?.warningsOnUpdate?.(object, old, context) ?? []
+  }
+
+  canonicalize(object: KubeObject): void {
+    this.#rules.canonicalize?.(object)
+  }
+}
+
+/** For kinds whose status endpoint leaves labels, annotations and the like alone too. */
+export function keepMetadata(object: KubeObject, old: KubeObject): void {
+  const kept: Record<string, unknown> = { ...structuredClone(old.metadata) }
+  const given: Record<string, unknown> = { ...object.metadata }
+  for (const field of STATUS_METADATA) {
+    if (given[field] === undefined) delete kept[field]
+    else kept[field] = given[field]
+  }
+  object.metadata = kept
+}
+
+function restore(object: KubeObject, old: KubeObject, field: string): void {
+  if (old[field] === undefined) delete object[field]
+  else object[field] = old[field]
+}
