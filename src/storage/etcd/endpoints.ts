@@ -1,0 +1,192 @@
+/**
+ * Thread: any. The servers of one etcd cluster. Calls go to the first server, in the order given, that is connected
+ * and not in trouble; the ones before it are tried again in the background as their backoff ends, so that no call
+ * waits for a dead server while another answers.
+ *
+ *   idle ── wanted ──▶ connecting ──▶ connected ── lost, reported ──▶ idle (backing off) ──▶ …
+ */
+import type { Clock } from '../../lib/clock.js'
+import { backoff, type Random } from '../../lib/jitter.js'
+import type { Logger } from '../../lib/logger.js'
+import { GrpcChannel, type TlsOptions } from './channel.js'
+import { GrpcError, GrpcStatus } from './grpc-error.js'
+
+export interface EndpointsOptions {
+  readonly urls: readonly string[]
+  readonly tls?: TlsOptions | undefined
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly connectTimeoutMs: number
+  readonly keepaliveIntervalMs: number
+  readonly keepaliveTimeoutMs: number
+  readonly backoffBaseMs: number
+  readonly backoffCapMs: number
+}
+
+interface Endpoint {
+  readonly url: string
+  channel: GrpcChannel | undefined
+  /** Kept only to close it. */
+  connecting: GrpcChannel | undefined
+  /** In a row; a call that succeeds sets it back. */
+  failures: number
+  retryAtMs: number
+  lastError: Error | undefined
+}
+
+export class Endpoints {
+  readonly #options: EndpointsOptions
+  readonly #endpoints: readonly Endpoint[]
+  /** Woken whenever an endpoint changes its state. */
+  #waiters: (() => void)[] = []
+  #closed = false
+
+  constructor(options: EndpointsOptions) {
+    if (options.urls.length === 0) throw new RangeError('etcd: no endpoints')
+    this.#options = options
+    this.#endpoints = options.urls.map((url) => ({
+      url,
+      channel: undefined,
+      connecting: undefined,
+      failures: 0,
+      retryAtMs: 0,
+      lastError: undefined,
+    }))
+  }
+
+  get size(): number {
+    return this.#endpoints.length
+  }
+
+  /** An open channel, at once when there is one. Throws (not sent) after `timeoutMs`. */
+  async acquire(timeoutMs: number, signal?: AbortSignal): Promise<GrpcChannel> {
+    const open = this.#pick()
+    if (open !== undefined) return open
+    const { clock } = this.#options
+    const deadlineMs = clock.monotonicMs() + timeoutMs
+    for (;;) {
+      const channel = this.#pick()
+      if (channel !== undefined) return channel
+      if (this.#closed) throw new GrpcError(GrpcStatus.unavailable, 'this client is closed', { notSent: true })
+      if (signal?.aborted)
+        throw new GrpcError(GrpcStatus.cancelled, 'the caller gave up', { notSent: true, cause: signal.reason })
+      const nowMs = clock.monotonicMs()
+      if (nowMs >= deadlineMs)
+        throw new GrpcError(GrpcStatus.unavailable, `no server answers: ${this.#troubles()}`, { notSent: true })
+      await this.#change(Math.min(deadlineMs, this.#nextRetryMs(nowMs)) - nowMs, signal)
+    }
+  }
+
+  /** A call on this channel worked. */
+  succeeded(channel: GrpcChannel): void {
+    const endpoint = this.#endpoints.find((e) => e.channel === channel)
+    if (endpoint !== undefined && endpoint.failures > 0) {
+      endpoint.failures = 0
+      endpoint.retryAtMs = 0
+    }
+  }
+
+  /** The server behind this channel did not do its work: prefer another for a while. */
+  failed(channel: GrpcChannel, error: Error): void {
+    const endpoint = this.#endpoints.find((e) => e.channel === channel)
+    if (endpoint !== undefined && endpoint.retryAtMs <= this.#options.clock.monotonicMs())
+      this.#backOff(endpoint, error)
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const endpoint of this.#endpoints) {
+      endpoint.channel?.close()
+      endpoint.connecting?.close()
+    }
+    this.#wake()
+  }
+
+  #pick(): GrpcChannel | undefined {
+    if (this.#closed) return undefined
+    const first = this.#endpoints[0]!
+    if (first.retryAtMs === 0 && first.channel?.usable) return first.channel
+    const nowMs = this.#options.clock.monotonicMs()
+    for (const endpoint of this.#endpoints) {
+      if (endpoint.retryAtMs > nowMs) continue
+      if (endpoint.channel?.usable) return endpoint.channel
+      if (endpoint.channel === undefined && endpoint.connecting === undefined) this.#connect(endpoint)
+    }
+    return undefined
+  }
+
+  #connect(endpoint: Endpoint): void {
+    const { clock, tls, connectTimeoutMs, keepaliveIntervalMs, keepaliveTimeoutMs, logger } = this.#options
+    const channel = new GrpcChannel({
+      url: endpoint.url,
+      tls,
+      clock,
+      connectTimeoutMs,
+      keepaliveIntervalMs,
+      keepaliveTimeoutMs,
+      onUnusable: (reason) => this.#lost(endpoint, channel, reason),
+    })
+    endpoint.connecting = channel
+    channel.connect().then(
+      () => {
+        if (endpoint.connecting === channel) endpoint.connecting = undefined
+        if (!channel.usable) return
+        endpoint.channel = channel
+        logger.debug({ endpoint: endpoint.url }, 'connected to etcd')
+        this.#wake()
+      },
+      (error: unknown) => logger.debug({ endpoint: endpoint.url, err: error }, 'no connection to etcd'),
+    )
+  }
+
+  #lost(endpoint: Endpoint, channel: GrpcChannel, reason: Error): void {
+    const wasConnected = endpoint.channel === channel
+    if (wasConnected) endpoint.channel = undefined
+    if (endpoint.connecting === channel) endpoint.connecting = undefined
+    if (this.#closed) return
+    if (wasConnected) this.#options.logger.warn({ endpoint: endpoint.url, err: reason }, 'lost the connection to etcd')
+    this.#backOff(endpoint, reason)
+  }
+
+  #backOff(endpoint: Endpoint, error: Error): void {
+    const { clock, random, backoffBaseMs, backoffCapMs } = this.#options
+    endpoint.lastError = error
+    endpoint.retryAtMs = clock.monotonicMs() + backoff(endpoint.failures, backoffBaseMs, backoffCapMs, random)
+    endpoint.failures++
+    this.#wake()
+  }
+
+  /** When something may change by itself; an endpoint that is connecting wakes the waiters when it is done. */
+  #nextRetryMs(nowMs: number): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const endpoint of this.#endpoints) {
+      if (endpoint.retryAtMs > nowMs) next = Math.min(next, endpoint.retryAtMs)
+    }
+    return next
+  }
+
+  #change(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        timer.cancel()
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      // One more millisecond: a timer may fire a fraction early, and would then be set again for nothing.
+      const timer = this.#options.clock.after(Math.max(0, timeoutMs) + 1, done)
+      signal?.addEventListener('abort', done, { once: true })
+      this.#waiters.push(done)
+    })
+  }
+
+  #wake(): void {
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const waiter of waiters) waiter()
+  }
+
+  #troubles(): string {
+    return this.#endpoints.map((e) => `${e.url} (${e.lastError?.message ?? 'still connecting'})`).join(', ')
+  }
+}

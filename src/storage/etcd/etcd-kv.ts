@@ -1,0 +1,310 @@
+/**
+ * Thread: any. The key-value contract on an etcd cluster: transactions and ranges over the lean channel, watches in
+ * etcd-watch.ts, and what is rare (leases, compaction, status) in etcd-admin.ts. Constructing it connects to nothing.
+ */
+import { type Clock, systemClock } from '../../lib/clock.js'
+import type { Random } from '../../lib/jitter.js'
+import { type Logger, nullLogger } from '../../lib/logger.js'
+import { isTooOld, StorageError } from '../errors.js'
+import {
+  type CallOptions,
+  type KeyValue,
+  type KV,
+  type KvGetResult,
+  type KvListOptions,
+  type KvListResult,
+  type KvWatch,
+  type KvWatchOptions,
+  type KvWriteOptions,
+  type KvWriteResult,
+  type LeaseId,
+  NO_LEASE,
+  prefixEnd,
+} from '../kv.js'
+import { Caller } from './caller.js'
+import type { TlsOptions } from './channel.js'
+import { Endpoints } from './endpoints.js'
+import { EtcdAdmin } from './etcd-admin.js'
+import { EtcdWatch } from './etcd-watch.js'
+import { ReplyTooLargeError, toStorageError } from './grpc-error.js'
+import {
+  decodeRange,
+  decodeTxn,
+  encodeOptimisticDelete,
+  encodeOptimisticPut,
+  encodeRange,
+  type RangeRequest,
+  type RangeResponse,
+} from './messages.js'
+import { withPreviousValues } from './previous-values.js'
+import { MAX_REPLY_BYTES, RangePager } from './range-pager.js'
+
+export interface EtcdKVOptions {
+  /** `https://host:2379` or `http://…`; all of one cluster. */
+  readonly endpoints: readonly string[]
+  readonly tls?: TlsOptions
+  readonly clock?: Clock
+  readonly random?: Random
+  readonly logger?: Logger
+  /** For calls that state no deadline of their own. */
+  readonly timeoutMs?: number
+  readonly connectTimeoutMs?: number
+  /** etcd refuses more than one ping in five seconds. */
+  readonly keepaliveIntervalMs?: number
+  readonly keepaliveTimeoutMs?: number
+  readonly backoffBaseMs?: number
+  readonly backoffCapMs?: number
+  /** Bytes of events that a watch may hold for a consumer that is slow; see etcd-watch.ts. */
+  readonly watchBufferBytes?: number
+}
+
+/** Above etcd's own election timeout, so that a change of leader is waited out. */
+const DEFAULT_TIMEOUT_MS = 10_000
+const DEFAULT_CONNECT_TIMEOUT_MS = 3_000
+const DEFAULT_KEEPALIVE_INTERVAL_MS = 10_000
+const DEFAULT_KEEPALIVE_TIMEOUT_MS = 5_000
+const DEFAULT_BACKOFF_BASE_MS = 50
+const DEFAULT_BACKOFF_CAP_MS = 2_000
+const DEFAULT_WATCH_BUFFER_BYTES = 1024 * 1024
+/** A list of the current state whose revision is compacted meanwhile starts anew; more than this is a loop. */
+const LIST_ATTEMPTS = 3
+
+const RANGE = '/etcdserverpb.KV/Range'
+const TXN = '/etcdserverpb.KV/Txn'
+/** Never exists: the cheapest linearizable question. */
+const NO_KEY = '\0keelson'
+
+export class EtcdKV implements KV {
+  readonly #endpoints: Endpoints
+  readonly #caller: Caller
+  readonly #admin: EtcdAdmin
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #logger: Logger
+  readonly #watchBufferBytes: number
+  readonly #watches = new Set<EtcdWatch>()
+  #compactedRevision = 0
+  #closed = false
+
+  constructor(options: EtcdKVOptions) {
+    const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.#clock = options.clock ?? systemClock
+    this.#random = options.random ?? Math.random
+    this.#logger = options.logger ?? nullLogger
+    this.#watchBufferBytes = options.watchBufferBytes ?? DEFAULT_WATCH_BUFFER_BYTES
+    this.#endpoints = new Endpoints({
+      urls: options.endpoints,
+      tls: options.tls,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
+      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
+      keepaliveIntervalMs: options.keepaliveIntervalMs ?? DEFAULT_KEEPALIVE_INTERVAL_MS,
+      keepaliveTimeoutMs: options.keepaliveTimeoutMs ?? DEFAULT_KEEPALIVE_TIMEOUT_MS,
+      backoffBaseMs: options.backoffBaseMs ?? DEFAULT_BACKOFF_BASE_MS,
+      backoffCapMs: options.backoffCapMs ?? DEFAULT_BACKOFF_CAP_MS,
+    })
+    this.#caller = new Caller({ endpoints: this.#endpoints, clock: this.#clock, timeoutMs })
+    this.#admin = new EtcdAdmin({ endpoints: options.endpoints, tls: options.tls, timeoutMs, clock: this.#clock })
+  }
+
+  async get(key: string, options?: CallOptions): Promise<KvGetResult> {
+    const reply = await this.#range({ key }, options)
+    return { kv: reply.kvs[0], revision: reply.revision }
+  }
+
+  async list(prefix: string, options: KvListOptions = {}): Promise<KvListResult> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#listPages(prefix, options)
+      } catch (error) {
+        const pinnedByUs = (options.revision ?? 0) === 0
+        if (!(isTooOld(error) && pinnedByUs && attempt < LIST_ATTEMPTS)) throw error
+      }
+    }
+  }
+
+  async count(prefix: string, options?: CallOptions): Promise<number> {
+    const reply = await this.#range({ key: prefix, rangeEnd: prefixEnd(prefix), countOnly: true }, options)
+    return reply.count
+  }
+
+  optimisticPut(
+    key: string,
+    value: Uint8Array,
+    expectedModRevision: number,
+    options: KvWriteOptions = {},
+  ): Promise<KvWriteResult> {
+    const getOnFailure = options.getOnFailure ?? false
+    const frame = encodeOptimisticPut(key, value, expectedModRevision, options.lease ?? NO_LEASE, getOnFailure)
+    return this.#txn(`put ${key}`, frame, options)
+  }
+
+  optimisticDelete(key: string, expectedModRevision: number, options: KvWriteOptions = {}): Promise<KvWriteResult> {
+    const frame = encodeOptimisticDelete(key, expectedModRevision, options.getOnFailure ?? false)
+    return this.#txn(`delete ${key}`, frame, options)
+  }
+
+  watch(options: KvWatchOptions): KvWatch {
+    const watch = new EtcdWatch({
+      watch: options,
+      endpoints: this.#endpoints,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
+      bufferBytes: this.#watchBufferBytes,
+      currentRevision: () => this.currentRevision(),
+      completed: (batch) => withPreviousValues(batch, (key, revision) => this.#readAt(key, revision)),
+      progressTrustedAt: (url) => this.#admin.progressTrusted(url),
+      onCompacted: (revision) => this.#learnCompacted(revision),
+      onClose: () => this.#watches.delete(watch),
+    })
+    this.#watches.add(watch)
+    watch.start()
+    return watch
+  }
+
+  async requestProgress(): Promise<void> {
+    await Promise.all([...this.#watches].map((watch) => watch.requestProgress()))
+  }
+
+  /** Whether requestProgress leads to progress batches: older servers report it too early, and are not asked. */
+  progressTrusted(): Promise<boolean> {
+    return this.#admin.progressTrustedEverywhere()
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId> {
+    return this.#admin.grantLease(ttlSeconds, options)
+  }
+
+  async currentRevision(options?: CallOptions): Promise<number> {
+    return (await this.#range({ key: NO_KEY, countOnly: true }, options)).revision
+  }
+
+  compactedRevision(): number {
+    return this.#compactedRevision
+  }
+
+  async compact(revision: number, options?: CallOptions): Promise<void> {
+    await this.#admin.compact(revision, options)
+    this.#learnCompacted(revision)
+  }
+
+  databaseSizes(options?: CallOptions): Promise<{ endpoint: string; bytes: number }[]> {
+    return this.#admin.databaseSizes(options)
+  }
+
+  close(): Promise<void> {
+    this.#closed = true
+    for (const watch of [...this.#watches]) watch.close()
+    this.#endpoints.close()
+    this.#admin.close()
+    return Promise.resolve()
+  }
+
+  async #listPages(prefix: string, options: KvListOptions): Promise<KvListResult> {
+    const rangeEnd = prefixEnd(prefix)
+    const wanted = options.limit ?? 0
+    const keysOnly = options.keysOnly ?? false
+    const pager = new RangePager(keysOnly)
+    const kvs: KeyValue[] = []
+    let key = options.startKey ?? prefix
+    let first: RangeResponse | undefined
+    for (;;) {
+      const revision = options.revision || (first?.revision ?? 0)
+      const page = await this.#page({ key, rangeEnd, revision, keysOnly }, wanted === 0 ? 0 : wanted - kvs.length, {
+        pager,
+        options,
+      })
+      first ??= page
+      for (const kv of page.kvs) kvs.push(kv)
+      if (!page.more || (wanted > 0 && kvs.length >= wanted))
+        return { kvs, count: first.count, more: page.more, revision: first.revision }
+      key = `${kvs.at(-1)!.key}\0`
+    }
+  }
+
+  async #page(
+    request: RangeRequest,
+    wanted: number,
+    { pager, options }: { pager: RangePager; options: CallOptions },
+  ): Promise<RangeResponse> {
+    for (;;) {
+      const limit = pager.limit(wanted)
+      try {
+        return await this.#range({ ...request, limit }, options, {
+          maxReplyBytes: limit === 1 ? Number.POSITIVE_INFINITY : MAX_REPLY_BYTES,
+          onReply: (keys, bytes) => pager.received(keys, bytes),
+        })
+      } catch (error) {
+        if (!(error instanceof ReplyTooLargeError)) throw error
+        pager.refused(limit, error.bytes)
+      }
+    }
+  }
+
+  async #range(
+    request: RangeRequest,
+    options: CallOptions = {},
+    page?: { maxReplyBytes: number; onReply: (keys: number, bytes: number) => void },
+  ): Promise<RangeResponse> {
+    try {
+      const reply = await this.#caller.read(RANGE, encodeRange(request), {
+        ...options,
+        ...(page && { maxReplyBytes: page.maxReplyBytes }),
+      })
+      const response = decodeRange(reply)
+      page?.onReply(response.kvs.length, reply.length)
+      return response
+    } catch (error) {
+      if (error instanceof ReplyTooLargeError) throw error
+      const storageError = toStorageError(error, `range ${request.key}`)
+      throw isTooOld(storageError) ? await this.#withCompactRevision(storageError, request.revision ?? 0) : storageError
+    }
+  }
+
+  /** Undefined also when the revision is compacted. Goes on until it is known: an event is delivered once. */
+  async #readAt(key: string, revision: number): Promise<KeyValue | undefined> {
+    while (revision >= this.#compactedRevision && !this.#closed) {
+      try {
+        return decodeRange(await this.#caller.read(RANGE, encodeRange({ key, revision }))).kvs[0]
+      } catch (error) {
+        if (isTooOld(toStorageError(error, `range ${key}`))) this.#learnCompacted(revision + 1)
+      }
+    }
+    return undefined
+  }
+
+  async #txn(what: string, frame: Buffer, options: CallOptions): Promise<KvWriteResult> {
+    try {
+      return decodeTxn(await this.#caller.write(TXN, frame, options))
+    } catch (error) {
+      throw toStorageError(error, what)
+    }
+  }
+
+  /** A range does not say up to where history is gone; a watch from the same revision does. */
+  async #withCompactRevision(error: StorageError, revision: number): Promise<StorageError> {
+    if (this.#compactedRevision < revision) {
+      const probe = this.watch({ key: NO_KEY, prefix: false, startRevision: revision })
+      const timer = this.#clock.after(DEFAULT_CONNECT_TIMEOUT_MS, () => probe.close())
+      try {
+        await probe.next()
+      } catch (cancellation) {
+        if (!isTooOld(cancellation)) throw cancellation
+      } finally {
+        timer.cancel()
+        probe.close()
+      }
+    }
+    return new StorageError('too-old', error.message, {
+      resourceVersion: revision,
+      compactRevision: this.#compactedRevision,
+      cause: error,
+    })
+  }
+
+  #learnCompacted(revision: number): void {
+    if (revision > this.#compactedRevision) this.#compactedRevision = revision
+  }
+}

@@ -1,0 +1,79 @@
+/** Thread: any. gRPC's status codes, and what etcd means by them in the words of the storage contract. */
+import { StorageError, type StorageErrorCode } from '../errors.js'
+
+export const GrpcStatus = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  outOfRange: 11,
+  unavailable: 14,
+} as const
+
+export interface GrpcErrorOptions {
+  /** The request cannot have reached a server: it is safe to send it again. */
+  readonly notSent?: boolean
+  readonly cause?: unknown
+}
+
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError'
+  readonly status: number
+  readonly notSent: boolean
+
+  constructor(status: number, message: string, options: GrpcErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.status = status
+    this.notSent = options.notSent ?? false
+  }
+}
+
+/** The reply was larger than the caller wants to hold: ask for less. */
+export class ReplyTooLargeError extends Error {
+  override readonly name = 'ReplyTooLargeError'
+  readonly bytes: number
+
+  constructor(bytes: number) {
+    super(`the reply has ${bytes} bytes`)
+    this.bytes = bytes
+  }
+}
+
+/** etcd's texts are part of its interface: its own client tells its errors apart by them. */
+const CODE_BY_TEXT: readonly (readonly [string, StorageErrorCode])[] = [
+  ['required revision has been compacted', 'too-old'],
+  ['required revision is a future revision', 'too-large'],
+  ['database space exceeded', 'no-space'],
+  ['request is too large', 'value-too-large'],
+  ['received message larger than max', 'value-too-large'],
+]
+
+const DEFINITE_REFUSALS: ReadonlySet<number> = new Set([
+  GrpcStatus.invalidArgument,
+  GrpcStatus.notFound,
+  GrpcStatus.alreadyExists,
+  GrpcStatus.failedPrecondition,
+])
+
+export function storageCodeOf(status: number, message: string): StorageErrorCode {
+  const known = CODE_BY_TEXT.find(([text]) => message.includes(text))
+  if (known !== undefined) return known[1]
+  return DEFINITE_REFUSALS.has(status) ? 'invalid-request' : 'unreachable'
+}
+
+export function toStorageError(error: unknown, what: string): StorageError {
+  if (error instanceof StorageError) return error
+  const status = error instanceof GrpcError ? error.status : GrpcStatus.unknown
+  const message = error instanceof Error ? error.message : String(error)
+  return new StorageError(storageCodeOf(status, message), `etcd: ${what}: ${message}`, { cause: error })
+}
+
+/** Whether another server may well answer where this one did not. */
+export function isServerTrouble(error: GrpcError): boolean {
+  return storageCodeOf(error.status, error.message) === 'unreachable' && error.status !== GrpcStatus.cancelled
+}

@@ -1,0 +1,55 @@
+/** Thread: any. Cuts the bytes of a gRPC stream into messages, wherever the chunks happen to end. */
+import { GrpcError, GrpcStatus, ReplyTooLargeError } from './grpc-error.js'
+
+const HEADER_BYTES = 5
+
+export class GrpcFramer {
+  readonly #maxMessageBytes: number
+  readonly #header = Buffer.alloc(HEADER_BYTES)
+  #headerFilled = 0
+  /** The message under way, when it spans chunks. */
+  #body: Buffer | undefined
+  #bodyFilled = 0
+
+  constructor(maxMessageBytes = Number.POSITIVE_INFINITY) {
+    this.#maxMessageBytes = maxMessageBytes
+  }
+
+  /** The messages that this chunk completes. Those that lie within it are views of it, the others one copy. */
+  push(chunk: Buffer): Buffer[] {
+    const messages: Buffer[] = []
+    let at = 0
+    while (at < chunk.length) {
+      if (this.#body !== undefined) {
+        const copied = chunk.copy(this.#body, this.#bodyFilled, at)
+        at += copied
+        this.#bodyFilled += copied
+        if (this.#bodyFilled < this.#body.length) break
+        messages.push(this.#body)
+        this.#body = undefined
+        continue
+      }
+      const copied = chunk.copy(this.#header, this.#headerFilled, at)
+      at += copied
+      this.#headerFilled += copied
+      if (this.#headerFilled < HEADER_BYTES) break
+      this.#headerFilled = 0
+      const length = this.#announcedLength()
+      if (chunk.length - at >= length) {
+        messages.push(chunk.subarray(at, at + length))
+        at += length
+      } else {
+        this.#body = Buffer.allocUnsafe(length)
+        this.#bodyFilled = 0
+      }
+    }
+    return messages
+  }
+
+  #announcedLength(): number {
+    if (this.#header[0] !== 0) throw new GrpcError(GrpcStatus.unknown, 'a compressed message was not asked for')
+    const length = this.#header.readUInt32BE(1)
+    if (length > this.#maxMessageBytes) throw new ReplyTooLargeError(length)
+    return length
+  }
+}

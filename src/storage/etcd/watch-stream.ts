@@ -1,0 +1,85 @@
+/** Thread: any. One gRPC stream that carries one watch, on one connection. etcd-watch.ts opens the next when it breaks. */
+import http2 from 'node:http2'
+import type { GrpcChannel } from './channel.js'
+import { GrpcError, GrpcStatus } from './grpc-error.js'
+import { GrpcFramer } from './grpc-framer.js'
+import {
+  decodeWatch,
+  encodeWatchCreate,
+  encodeWatchProgress,
+  type WatchCreateRequest,
+  type WatchResponse,
+} from './messages.js'
+import { readStatus } from './unary-call.js'
+
+const WATCH = '/etcdserverpb.Watch/Watch'
+
+export interface WatchStreamHandlers {
+  readonly onResponse: (response: WatchResponse, bytes: number) => void
+  /** Called once; nothing follows it. */
+  readonly onEnd: (error: Error) => void
+}
+
+export class WatchStream {
+  readonly #stream: http2.ClientHttp2Stream
+  readonly #handlers: WatchStreamHandlers
+  readonly #framer = new GrpcFramer()
+  readonly url: string
+  #ended = false
+  #error: Error | undefined
+
+  /** Throws when the channel is no longer open. */
+  constructor(channel: GrpcChannel, request: WatchCreateRequest, handlers: WatchStreamHandlers) {
+    this.url = channel.url
+    this.#handlers = handlers
+    this.#stream = channel.stream(WATCH, true)
+    const onHeaders = (headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader): void => {
+      const status = readStatus(headers)
+      if (status instanceof GrpcError) this.#error ??= status
+    }
+    this.#stream.on('response', onHeaders)
+    this.#stream.on('trailers', onHeaders)
+    this.#stream.on('data', this.#onData)
+    this.#stream.on('error', (error) => {
+      this.#error ??= error
+    })
+    this.#stream.on('close', () => this.#end(new GrpcError(GrpcStatus.unavailable, 'the stream ended')))
+    this.#stream.write(encodeWatchCreate(request))
+  }
+
+  /** Stops reading: HTTP/2 flow control then stops the server. */
+  pause(): void {
+    this.#stream.pause()
+  }
+
+  resume(): void {
+    this.#stream.resume()
+  }
+
+  requestProgress(): void {
+    if (!this.#ended) this.#stream.write(encodeWatchProgress())
+  }
+
+  close(reason: Error): void {
+    this.#end(reason)
+    this.#stream.close(http2.constants.NGHTTP2_CANCEL)
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    if (this.#ended) return
+    try {
+      for (const message of this.#framer.push(chunk)) {
+        if (this.#ended) return
+        this.#handlers.onResponse(decodeWatch(message), message.length)
+      }
+    } catch (error) {
+      this.close(error as Error)
+    }
+  }
+
+  #end(reason: Error): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#handlers.onEnd(this.#error ?? reason)
+  }
+}
