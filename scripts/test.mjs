@@ -85,7 +85,7 @@ function report(code) {
   reported = true
   for (const { name, diag } of failures) {
     console.log(`\nFAILED ${name}`)
-    if (diag) console.log(JSON.stringify(diag, null, 2))
+    if (diag) console.log(JSON.stringify(diag, (_, v) => (typeof v === 'bigint' ? String(v) : v), 2))
   }
   if (code !== 0 && totals.failed === 0) totals.failed = 1
   console.log(
