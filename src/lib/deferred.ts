@@ -1,0 +1,13 @@
+/** Thread: any. A promise with its two ends at hand; Node 20 has no Promise.withResolvers. */
+export class Deferred<T> {
+  readonly promise: Promise<T>
+  resolve!: (value: T | PromiseLike<T>) => void
+  reject!: (reason: unknown) => void
+
+  constructor() {
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve
+      this.reject = reject
+    })
+  }
+}

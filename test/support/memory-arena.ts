@@ -1,0 +1,248 @@
+import { MapAttributes } from '#keelson/api/selector.js'
+import type {
+  ArenaReader,
+  ArenaWriter,
+  CacheEvent,
+  ClockView,
+  ClockWriter,
+  EventCursor,
+  MemoryReport,
+  RecordView,
+  Snapshot,
+} from '#keelson/cacher/shared-memory.js'
+import type { RecordDraft } from '#keelson/protocol/record-draft.js'
+import { StorageError } from '#keelson/storage/errors.js'
+
+/** Both sides of a revision clock, in one thread. */
+export class MemoryClock implements ClockView, ClockWriter {
+  #revision = 0
+  #listeners = new Set<(revision: number) => void>()
+
+  revision(): number {
+    return this.#revision
+  }
+
+  advance(revision: number): void {
+    if (revision <= this.#revision) return
+    this.#revision = revision
+    for (const listener of [...this.#listeners]) listener(revision)
+  }
+
+  reached(revision: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#revision >= revision) return resolve()
+      if (signal?.aborted) return reject(signal.reason as Error)
+      const stop = this.onAdvance((now) => {
+        if (now < revision) return
+        stop()
+        resolve()
+      })
+      signal?.addEventListener('abort', () => {
+        stop()
+        reject(signal.reason as Error)
+      })
+    })
+  }
+
+  onAdvance(listener: (revision: number) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}
+
+interface State {
+  readonly revision: number
+  readonly records: ReadonlyMap<string, RecordView>
+}
+
+/** Both sides of an arena in plain maps: what shared memory promises, without the sharing. */
+export class MemoryArena implements ArenaWriter, ArenaReader {
+  readonly #clock: ClockView
+  readonly #maxObjects: number
+  #states: State[] = [{ revision: 0, records: new Map() }]
+  #events: CacheEvent[] = []
+  #unpublished: { state: State; event: CacheEvent | undefined }[] = []
+  #replaced = false
+  #ready = false
+  closed = false
+  /** Every state that was opened and not released. */
+  pins = 0
+
+  constructor(clock: ClockView, options: { maxObjects?: number } = {}) {
+    this.#clock = clock
+    this.#maxObjects = options.maxObjects ?? Number.POSITIVE_INFINITY
+  }
+
+  put(key: string, draft: RecordDraft, modRevision: number, createRevision: number): void {
+    const newest = this.#newest()
+    const previous = newest.records.get(key)
+    if (previous === undefined && newest.records.size >= this.#maxObjects) throw new Error('the arena is full')
+    const record = recordOf(key, draft, modRevision, createRevision)
+    const records = new Map(newest.records).set(key, record)
+    const type = previous === undefined ? 'ADDED' : 'MODIFIED'
+    this.#unpublished.push({
+      state: { revision: modRevision, records },
+      event: { type, revision: modRevision, record, previous },
+    })
+  }
+
+  delete(key: string, revision: number): void {
+    const newest = this.#newest()
+    const previous = newest.records.get(key)
+    if (previous === undefined) return
+    const records = new Map(newest.records)
+    records.delete(key)
+    const record = {
+      ...previous,
+      modRevision: revision,
+      body: () => withRevision(previous.body(), revision),
+    }
+    this.#unpublished.push({
+      state: { revision, records },
+      event: { type: 'DELETED', revision, record, previous },
+    })
+  }
+
+  replace(
+    entries: Iterable<{ key: string; draft: RecordDraft; modRevision: number; createRevision: number }>,
+    revision: number,
+  ): void {
+    const records = new Map<string, RecordView>()
+    for (const { key, draft, modRevision, createRevision } of entries) {
+      if (records.size >= this.#maxObjects) throw new Error('the arena is full')
+      records.set(key, recordOf(key, draft, modRevision, createRevision))
+    }
+    this.#unpublished = [{ state: { revision, records }, event: undefined }]
+    this.#replaced = true
+  }
+
+  publish(_revision: number): void {
+    if (this.#replaced) {
+      this.#states = []
+      this.#events = []
+      this.#replaced = false
+    }
+    for (const { state, event } of this.#unpublished) {
+      this.#states.push(state)
+      if (event !== undefined) this.#events.push(event)
+    }
+    this.#unpublished = []
+  }
+
+  setReady(ready: boolean): void {
+    this.#ready = ready
+  }
+
+  ready(): boolean {
+    return this.#ready && !this.closed
+  }
+
+  memory(): MemoryReport {
+    const objects = this.#newest().records.size
+    return {
+      segmentBytes: objects,
+      usedBytes: objects,
+      freeBytes: 0,
+      pinnedBytes: 0,
+      objects,
+      events: this.#events.length,
+    }
+  }
+
+  reclaim(): void {
+    // Everything is on the heap.
+  }
+
+  close(): void {
+    this.closed = true
+  }
+
+  /** As when the ring has gone round: what happened up to `revision` is no longer told. */
+  forgetUpTo(revision: number): void {
+    this.#events = this.#events.filter((event) => event.revision > revision)
+    const first = this.#states.findLastIndex((state) => state.revision <= revision)
+    this.#states = this.#states.slice(Math.max(first, 0))
+    if (this.#states[0]!.revision < revision) this.#states[0] = { ...this.#states[0]!, revision }
+  }
+
+  snapshot(revision?: number): Snapshot {
+    const at = revision ?? this.#clock.revision()
+    if (at > this.#clock.revision()) throw new StorageError('too-large', `revision ${at} is not there yet`)
+    const state = this.#states.findLast((s) => s.revision <= at)
+    if (state === undefined) throw new StorageError('too-old', `revision ${at} has left the window`)
+    this.pins++
+    const between = (start: string, end: string): RecordView[] =>
+      [...state.records.values()].filter((r) => r.key >= start && r.key < end).sort((a, b) => (a.key < b.key ? -1 : 1))
+    return {
+      revision: at,
+      size: state.records.size,
+      get: (key) => state.records.get(key),
+      scan: (start, end, visit) => {
+        for (const record of between(start, end)) if (visit(record) === false) return
+      },
+      count: (start, end) => between(start, end).length,
+      release: () => {
+        this.pins--
+      },
+    }
+  }
+
+  oldestRevision(): number {
+    return this.#states[0]!.revision
+  }
+
+  cursor(revision: number): EventCursor {
+    if (revision < this.oldestRevision()) throw new StorageError('too-old', `revision ${revision} has left the window`)
+    let position = revision
+    return {
+      get revision() {
+        return position
+      },
+      advance: (visit) => {
+        if (position < this.oldestRevision()) return 'expired'
+        const clock = this.#clock.revision()
+        for (const event of this.#events) {
+          if (event.revision <= position || event.revision > clock) continue
+          position = event.revision
+          if (visit(event) === false) {
+            return this.#events.some((e) => e.revision > position && e.revision <= clock) ? 'more' : 'current'
+          }
+        }
+        position = Math.max(position, clock)
+        return 'current'
+      },
+    }
+  }
+
+  #newest(): State {
+    return this.#unpublished.at(-1)?.state ?? this.#states.at(-1)!
+  }
+}
+
+function recordOf(key: string, draft: RecordDraft, modRevision: number, createRevision: number): RecordView {
+  const body = Buffer.concat([
+    draft.body.subarray(0, draft.revisionOffset),
+    Buffer.from(String(modRevision)),
+    draft.body.subarray(draft.revisionOffset),
+  ])
+  return {
+    key,
+    uid: draft.uid,
+    modRevision,
+    createRevision,
+    labels: attributes(draft.labels),
+    fields: attributes(draft.fields),
+    body: () => body,
+  }
+}
+
+function attributes(pairs: readonly string[]): MapAttributes {
+  const values: Record<string, string> = {}
+  for (let i = 0; i < pairs.length; i += 2) values[pairs[i]!] = pairs[i + 1]!
+  return new MapAttributes(values)
+}
+
+function withRevision(body: Uint8Array, revision: number): Uint8Array {
+  const text = Buffer.from(body).toString('utf8')
+  return Buffer.from(text.replace(/"resourceVersion":"\d*"/, `"resourceVersion":"${revision}"`))
+}
