@@ -1,0 +1,17 @@
+/** Thread: any. The identity provider: plain bytes, but never ciphertext taken for plain bytes. */
+import type { Transformer } from '../transformer.js'
+import { startsWithBytes } from './bytes.js'
+import { TransformError } from './transform-error.js'
+
+/** Every encrypting provider's prefix starts with this; no JSON and no protobuf object does. */
+const ENCRYPTED = new TextEncoder().encode('k8s:enc:')
+
+export const encryptCheckTransformer: Transformer = {
+  transformFromStorage(data) {
+    if (startsWithBytes(data, ENCRYPTED)) {
+      throw new TransformError('encrypted', 'the identity provider was given encrypted data')
+    }
+    return { data, stale: false }
+  },
+  transformToStorage: (data) => data,
+}

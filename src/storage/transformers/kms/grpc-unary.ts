@@ -1,0 +1,236 @@
+/**
+ * Thread: any. Unary gRPC calls over one HTTP/2 connection to a Unix socket; connects when first used and again after
+ * the connection is lost. A call waits for the server to come up until its deadline, since plugins start beside us.
+ */
+import http2 from 'node:http2'
+import net from 'node:net'
+import type { Clock } from '../../../lib/clock.js'
+
+export interface GrpcUnaryClientOptions {
+  /** A path; a leading @ names a socket in Linux's abstract namespace. */
+  readonly socketPath: string
+  readonly timeoutMs: number
+  readonly clock: Clock
+}
+
+/** gRPC's own default for what a client receives. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
+const CONNECT_RETRY_MS = 200
+const FRAME_HEADER_BYTES = 5
+
+/** How a server that is going away ends what it has not looked at. */
+const NOT_PROCESSED: readonly number[] = [
+  http2.constants.NGHTTP2_NO_ERROR,
+  http2.constants.NGHTTP2_REFUSED_STREAM,
+  http2.constants.NGHTTP2_CANCEL,
+]
+
+const OK = 0
+const DEADLINE_EXCEEDED = 4
+const INTERNAL = 13
+const UNAVAILABLE = 14
+const UNKNOWN = 2
+
+export class GrpcError extends Error {
+  override readonly name = 'GrpcError'
+  /** gRPC's status number. */
+  readonly code: number
+  constructor(code: number, detail: string, cause?: unknown) {
+    super(`gRPC status ${code}: ${detail}`, cause === undefined ? undefined : { cause })
+    this.code = code
+  }
+}
+
+/** No connection, or one that ended before any answer. Key services may be asked twice, so the call is tried again. */
+class NotConnected extends Error {}
+
+export class GrpcUnaryClient {
+  readonly #options: GrpcUnaryClientOptions
+  #session: http2.ClientHttp2Session | undefined
+  #closed = false
+  readonly #onClose = new AbortController()
+
+  constructor(options: GrpcUnaryClientOptions) {
+    this.#options = options
+  }
+
+  async call(path: string, message: Uint8Array): Promise<Uint8Array> {
+    const { clock, timeoutMs } = this.#options
+    const deadlineMs = clock.monotonicMs() + timeoutMs
+    for (;;) {
+      if (this.#closed) throw new GrpcError(UNAVAILABLE, 'the client is closed')
+      const leftMs = deadlineMs - clock.monotonicMs()
+      try {
+        const session = await this.#connected()
+        return await this.#exchange(session, path, message, leftMs)
+      } catch (error) {
+        if (!(error instanceof NotConnected)) throw error
+        if (leftMs <= CONNECT_RETRY_MS) throw new GrpcError(UNAVAILABLE, error.message, error.cause)
+        await this.#pause(CONNECT_RETRY_MS)
+      }
+    }
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#onClose.abort()
+    this.#session?.destroy()
+    this.#session = undefined
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        timer.cancel()
+        this.#onClose.signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = this.#options.clock.after(ms, done)
+      this.#onClose.signal.addEventListener('abort', done)
+    })
+  }
+
+  #connected(): Promise<http2.ClientHttp2Session> {
+    const existing = this.#session
+    if (existing !== undefined && !existing.closed && !existing.destroyed) return Promise.resolve(existing)
+    const path = this.#options.socketPath.replace(/^@/, '\0')
+    return new Promise((resolve, reject) => {
+      const session = http2.connect('http://localhost', { createConnection: () => net.connect(path) })
+      const forget = (): void => {
+        if (this.#session === session) this.#session = undefined
+      }
+      session.once('connect', () => {
+        if (this.#closed) session.destroy()
+        else this.#session = session
+        resolve(session)
+      })
+      session.on('error', (cause: Error) => {
+        forget()
+        reject(new NotConnected(`cannot connect to ${this.#options.socketPath}: ${cause.message}`, { cause }))
+      })
+      session.on('goaway', forget)
+      session.on('close', () => {
+        forget()
+        reject(new NotConnected(`the connection to ${this.#options.socketPath} was closed`))
+      })
+    })
+  }
+
+  #exchange(
+    session: http2.ClientHttp2Session,
+    path: string,
+    message: Uint8Array,
+    timeoutMs: number,
+  ): Promise<Uint8Array> {
+    return new Promise((resolve, reject) => {
+      if (session.destroyed || session.closed) {
+        reject(new NotConnected('the connection was closed'))
+        return
+      }
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+        'grpc-timeout': `${Math.max(1, Math.ceil(timeoutMs))}m`,
+      })
+      const timer = this.#options.clock.after(timeoutMs, () => {
+        fail(new GrpcError(DEADLINE_EXCEEDED, `no answer within ${Math.round(timeoutMs)} ms`))
+      })
+      let failed = false
+      const fail = (error: Error): void => {
+        failed = true
+        timer.cancel()
+        reject(error)
+        stream.close(http2.constants.NGHTTP2_CANCEL)
+      }
+      const reply = new Reply()
+      stream.on('response', (headers) => reply.headers(headers))
+      stream.on('trailers', (trailers) => reply.trailers(trailers))
+      stream.on('data', (chunk: Buffer) => {
+        if (!reply.data(chunk)) fail(new GrpcError(INTERNAL, 'the answer is larger than 4 MiB'))
+      })
+      let streamError: Error | undefined
+      stream.on('error', (error: Error) => {
+        streamError = error
+      })
+      stream.on('close', () => {
+        timer.cancel()
+        if (failed) return
+        const unanswered = session.destroyed || session.closed || NOT_PROCESSED.includes(stream.rstCode ?? 0)
+        if (!reply.begun && unanswered && !this.#closed) {
+          if (this.#session === session) this.#session = undefined
+          session.close()
+          reject(new NotConnected('the connection was lost before an answer', { cause: streamError }))
+          return
+        }
+        const outcome = reply.outcome(streamError)
+        if (outcome instanceof GrpcError) reject(outcome)
+        else resolve(outcome)
+      })
+      stream.end(frame(message))
+    })
+  }
+}
+
+/** What has arrived of one answer. */
+class Reply {
+  #httpStatus: number | undefined
+  #status: string | undefined
+  #statusMessage = ''
+  #chunks: Buffer[] = []
+  #size = 0
+
+  get begun(): boolean {
+    return this.#httpStatus !== undefined
+  }
+
+  headers(headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader): void {
+    this.#httpStatus = headers[':status']
+    // An answer without a message carries its status in the one header block it has.
+    this.trailers(headers)
+  }
+
+  trailers(headers: http2.IncomingHttpHeaders): void {
+    const status = headers['grpc-status']
+    if (typeof status === 'string') this.#status = status
+    const message = headers['grpc-message']
+    if (typeof message === 'string') this.#statusMessage = percentDecoded(message)
+  }
+
+  data(chunk: Buffer): boolean {
+    this.#chunks.push(chunk)
+    this.#size += chunk.length
+    return this.#size <= MAX_MESSAGE_BYTES + FRAME_HEADER_BYTES
+  }
+
+  outcome(error: Error | undefined): Uint8Array | GrpcError {
+    if (error !== undefined) return new GrpcError(UNAVAILABLE, error.message, error)
+    if (this.#httpStatus === undefined) return new GrpcError(UNAVAILABLE, 'the call was cut off before an answer')
+    if (this.#status === undefined) return new GrpcError(UNKNOWN, `no gRPC status; HTTP status ${this.#httpStatus}`)
+    const code = Number.parseInt(this.#status, 10)
+    if (code !== OK) return new GrpcError(Number.isNaN(code) ? UNKNOWN : code, this.#statusMessage)
+    const body = Buffer.concat(this.#chunks)
+    if (body.length < FRAME_HEADER_BYTES || body.length !== FRAME_HEADER_BYTES + body.readUInt32BE(1)) {
+      return new GrpcError(INTERNAL, 'the answer is not one whole message')
+    }
+    if (body[0] !== 0) return new GrpcError(INTERNAL, 'the answer is compressed, which was not asked for')
+    return body.subarray(FRAME_HEADER_BYTES)
+  }
+}
+
+function frame(message: Uint8Array): Buffer {
+  const out = Buffer.alloc(FRAME_HEADER_BYTES + message.length)
+  out.writeUInt32BE(message.length, 1)
+  out.set(message, FRAME_HEADER_BYTES)
+  return out
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not what gRPC prescribes; the text as it came says more than a failure to decode it.
+    return text
+  }
+}
