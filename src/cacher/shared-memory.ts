@@ -95,8 +95,18 @@ export interface MemoryReport {
   readonly freeBytes: number
   /** Waiting for a pin to go. */
   readonly pinnedBytes: number
+  /** Kept for the window only: older states and events. */
+  readonly windowBytes: number
   readonly objects: number
   readonly events: number
+}
+
+/** An object of the state that replace() is given. */
+export interface ArenaEntry {
+  readonly key: string
+  readonly draft: RecordDraft
+  readonly modRevision: number
+  readonly createRevision: number
 }
 
 /**
@@ -109,10 +119,7 @@ export interface ArenaWriter {
   /** No effect when the key is not there. */
   delete(key: string, revision: number): void
   /** The whole state at `revision`, in ascending key order: clears ring and window, so older cursors expire. */
-  replace(
-    entries: Iterable<{ key: string; draft: RecordDraft; modRevision: number; createRevision: number }>,
-    revision: number,
-  ): void
+  replace(entries: Iterable<ArenaEntry>, revision: number): void
   /** Makes everything so far visible as of `revision`; the clock moves after all arenas have published. */
   publish(revision: number): void
   setReady(ready: boolean): void

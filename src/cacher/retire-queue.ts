@@ -1,0 +1,87 @@
+/**
+ * Thread: owner. Blocks that an event took out of the newest state, in the order of the events: first they are in the window
+ * (a state that is still served needs them), then, once the tail has passed their event, they wait for pins to go.
+ */
+import { sequenceDistance } from './memory-layout.js'
+
+const WORDS = 3
+
+export class RetireQueue {
+  readonly #free: (pointer: number) => void
+  /** sequence, pointer, bytes for each block; a circle whose size is a power of two. */
+  #blocks = new Int32Array(64 * WORDS)
+  #capacity = 64
+  /** Running numbers of the first block not freed, the first still in the window, and the end. */
+  #first = 0
+  #window = 0
+  #end = 0
+  #windowBytes = 0
+  #pinnedBytes = 0
+
+  constructor(free: (pointer: number) => void) {
+    this.#free = free
+  }
+
+  get windowBytes(): number {
+    return this.#windowBytes
+  }
+
+  get pinnedBytes(): number {
+    return this.#pinnedBytes
+  }
+
+  push(sequence: number, pointer: number, bytes: number): void {
+    if (this.#end - this.#first === this.#capacity) this.#resize(this.#capacity * 2)
+    const at = this.#place(this.#end++)
+    this.#blocks[at] = sequence
+    this.#blocks[at + 1] = pointer
+    this.#blocks[at + 2] = bytes
+    this.#windowBytes += bytes
+  }
+
+  /** The window has moved to `tail`. */
+  evict(tail: number): void {
+    while (this.#window < this.#end) {
+      const at = this.#place(this.#window)
+      if (sequenceDistance(this.#blocks[at]!, tail) > 0) return
+      this.#windowBytes -= this.#blocks[at + 2]!
+      this.#pinnedBytes += this.#blocks[at + 2]!
+      this.#window++
+    }
+  }
+
+  /** Whether anything waits for pins only. */
+  get waiting(): boolean {
+    return this.#first < this.#window
+  }
+
+  /** Frees what left the window and belongs to events up to `oldestPin` (undefined: nobody pins). */
+  reclaim(oldestPin: number | undefined): void {
+    while (this.#first < this.#window) {
+      const at = this.#place(this.#first)
+      if (oldestPin !== undefined && sequenceDistance(this.#blocks[at]!, oldestPin) > 0) return
+      this.#pinnedBytes -= this.#blocks[at + 2]!
+      this.#first++
+      this.#free(this.#blocks[at + 1]!)
+    }
+    if (this.#capacity > 1024 && this.#end - this.#first < this.#capacity >> 3) this.#resize(this.#capacity >> 1)
+  }
+
+  #place(number: number): number {
+    return (number & (this.#capacity - 1)) * WORDS
+  }
+
+  #resize(capacity: number): void {
+    const blocks = new Int32Array(capacity * WORDS)
+    for (let i = this.#first; i < this.#end; i++) {
+      const from = this.#place(i)
+      const to = (i - this.#first) * WORDS
+      for (let w = 0; w < WORDS; w++) blocks[to + w] = this.#blocks[from + w]!
+    }
+    this.#blocks = blocks
+    this.#capacity = capacity
+    this.#window -= this.#first
+    this.#end -= this.#first
+    this.#first = 0
+  }
+}

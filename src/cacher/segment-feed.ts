@@ -1,0 +1,42 @@
+/**
+ * Thread: any. How segments come from the owner to a reader thread: the owner sends a segment before it publishes
+ * anything in it, and the reader takes what was sent, synchronously, before it follows a pointer. So no answer is
+ * waited for. Messages of all arenas go over one port a thread.
+ */
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+
+export type SegmentMessage =
+  | { readonly arena: number; readonly name: string; readonly index: number; readonly buffer: SharedArrayBuffer }
+  /** Without a buffer: nothing lies in this segment any more; without an index: the arena is closed. */
+  | { readonly arena: number; readonly index?: number }
+
+/** Where a reader takes segments from: a port, or a list in the owner's own thread. */
+export interface SegmentSource {
+  receive(): SegmentMessage | undefined
+}
+
+export class PortSegmentSource implements SegmentSource {
+  readonly #port: MessagePort
+
+  constructor(port: MessagePort) {
+    this.#port = port
+  }
+
+  receive(): SegmentMessage | undefined {
+    const received = receiveMessageOnPort(this.#port) as { message: SegmentMessage } | undefined
+    return received?.message
+  }
+}
+
+/** For readers in the thread of the owner. */
+export class LocalSegmentSource implements SegmentSource {
+  readonly #messages: SegmentMessage[] = []
+
+  send(message: SegmentMessage): void {
+    this.#messages.push(message)
+  }
+
+  receive(): SegmentMessage | undefined {
+    return this.#messages.shift()
+  }
+}
