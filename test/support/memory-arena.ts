@@ -144,6 +144,7 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
       usedBytes: objects,
       freeBytes: 0,
       pinnedBytes: 0,
+      windowBytes: 0,
       objects,
       events: this.#events.length,
     }
