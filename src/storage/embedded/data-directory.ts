@@ -1,0 +1,120 @@
+/**
+ * Thread: owner. The folder of the engine, looked at before anything is written into it.
+ *
+ *   keelson.json   {"format":"keelson-embedded","version":1,"initialised":true}
+ *   data.mdb       the store, and data.mdb-lock beside it, LMDB's table of readers
+ *   owner.json     who has it open
+ *
+ * `initialised` turns true after the first durable commit: until then nothing was ever acknowledged, so a creation that was cut
+ * short is simply begun again. Afterwards a store that is missing or damaged is an error and is left as it is.
+ */
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import path from 'node:path'
+import { DataDirectoryError } from './data-directory-error.js'
+import { checkLmdbFile } from './lmdb-file.js'
+import { OWNER_FILE } from './ownership.js'
+import { DATA_FILE } from './tables.js'
+
+const FORMAT = 'keelson-embedded'
+const FORMAT_VERSION = 1
+const FORMAT_FILE = 'keelson.json'
+const FORMAT_TEMPORARY = 'keelson.json.tmp'
+const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
+/** What file systems put at the root of a fresh volume. */
+const IGNORED = new Set(['lost+found', '.DS_Store'])
+
+/** Throws unless the folder can be opened as it is, or is empty; creates and marks it in the latter case. */
+export function prepareDataDirectory(dataDir: string): { initialised: boolean } {
+  const names = namesIn(dataDir)
+  const format = names.includes(FORMAT_FILE) ? readFormat(dataDir) : undefined
+  if (format?.initialised) {
+    if (!names.includes(DATA_FILE))
+      throw new DataDirectoryError(
+        'data-dir-corrupt',
+        dataDir,
+        `${DATA_FILE} is missing; restore it, or remove the folder`,
+      )
+    const fault = checkLmdbFile(path.join(dataDir, DATA_FILE))
+    if (fault !== undefined)
+      throw new DataDirectoryError('data-dir-corrupt', dataDir, `${DATA_FILE} ${fault}; restore it from a backup`)
+    return { initialised: true }
+  }
+  const foreign = names.filter((name) => !OURS.has(name) || (format === undefined && name !== FORMAT_TEMPORARY))
+  if (foreign.length > 0)
+    throw new DataDirectoryError(
+      'data-dir-foreign',
+      dataDir,
+      `holds files that are not Keelson's (${foreign.slice(0, 3).join(', ')}); choose an empty folder`,
+    )
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  discardHalfMade(path.join(dataDir, DATA_FILE), names)
+  writeFormat(dataDir, false)
+  return { initialised: false }
+}
+
+export function markInitialised(dataDir: string): void {
+  writeFormat(dataDir, true)
+}
+
+/** Only a file that LMDB cannot have finished creating: another process may be creating the store at this moment. */
+function discardHalfMade(file: string, names: readonly string[]): void {
+  if (names.includes(DATA_FILE) && checkLmdbFile(file) !== undefined) rmSync(file)
+}
+
+function namesIn(dataDir: string): string[] {
+  try {
+    return readdirSync(dataDir).filter((name) => !IGNORED.has(name))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return []
+    if (code === 'ENOTDIR') throw new DataDirectoryError('data-dir-foreign', dataDir, 'is a file, not a folder')
+    throw error
+  }
+}
+
+function readFormat(dataDir: string): { initialised: boolean } {
+  const text = readFileSync(path.join(dataDir, FORMAT_FILE), 'utf8')
+  let found: { format?: unknown; version?: unknown; initialised?: unknown }
+  try {
+    found = JSON.parse(text) as typeof found
+  } catch {
+    throw new DataDirectoryError('data-dir-corrupt', dataDir, `${FORMAT_FILE} is not JSON`)
+  }
+  if (found?.format !== FORMAT)
+    throw new DataDirectoryError('data-dir-foreign', dataDir, `${FORMAT_FILE} does not say "${FORMAT}"`)
+  if (found.version !== FORMAT_VERSION)
+    throw new DataDirectoryError(
+      'data-dir-version',
+      dataDir,
+      `is in format version ${String(found.version)}; this version of Keelson reads ${FORMAT_VERSION}`,
+    )
+  return { initialised: found.initialised === true }
+}
+
+/** Whole or not at all, and on the disk before it returns. */
+function writeFormat(dataDir: string, initialised: boolean): void {
+  const temporary = path.join(dataDir, FORMAT_TEMPORARY)
+  const record = { format: FORMAT, version: FORMAT_VERSION, initialised }
+  writeFileSync(temporary, `${JSON.stringify(record)}\n`, { flush: true })
+  renameSync(temporary, path.join(dataDir, FORMAT_FILE))
+  syncFolder(dataDir)
+}
+
+function syncFolder(dataDir: string): void {
+  const folder = openSync(dataDir, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Thread: owner. LMDB itself: the tables, the durable commit, the snapshots, and the claim on the folder.
+ *
+ * Durability. The environment is opened with `overlappingSync: false` and without noSync, noMetaSync, mapAsync or
+ * write map. Then a commit in lmdb-js's writer thread is mdb_txn_commit of classic LMDB: write the new pages, fdatasync
+ * (F_FULLFSYNC on macOS), write the other meta page through an O_DSYNC descriptor, return. Only after that return does
+ * lmdb-js set TXN_COMMITTED, and only that settles the promise that commit() awaits. With lmdb-js's default
+ * (overlapping sync) the meta page becomes visible first and is synced later. docs/adr/0101-embedded-engine.md has the
+ * system calls as recorded, and the cost.
+ *
+ * One owner. Every commit is one conditional block on the fencing token: when another process has taken the folder
+ * over, nothing of it is written and the engine fails, whatever made both believe they were alone.
+ */
+import { open, type RootDatabase } from 'lmdb'
+import { assert } from '../../lib/assert.js'
+import { StorageError } from '../errors.js'
+import { claimOwnership } from './ownership.js'
+import { decodeState, type EngineState, encodeState, Slab } from './records.js'
+import { Snapshot } from './snapshot.js'
+import { DATA_FILE, FENCE, openTables, STATE, type StagedWrite, stage, type Tables } from './tables.js'
+
+/** Room for the store in the address space; nothing is allocated for it. A store that fills it answers `no-space`. */
+const MAP_BYTES = 256 * 2 ** 30
+
+/** As in etcd, an empty store is at revision 1 and its first write is 2. */
+const FIRST_STATE: EngineState = { revision: 1, compacted: 0, pruned: 0, lastLease: 0 }
+
+export interface DatabaseOptions {
+  readonly dataDir: string
+  /** A store that need not outlive the process: no syncs. */
+  readonly ephemeral?: boolean
+}
+
+export class Database {
+  readonly tables: Tables
+  readonly #root: RootDatabase<Buffer, string>
+  readonly #fence: number
+
+  private constructor(root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
+    this.#root = root
+    this.tables = tables
+    this.#fence = fence
+  }
+
+  /** Opens or creates the tables of a folder that has been inspected, and claims it; throws when it is in use. */
+  static async open(options: DatabaseOptions): Promise<{ database: Database; snapshot: Snapshot }> {
+    const { dataDir } = options
+    const root: RootDatabase<Buffer, string> = open({
+      path: `${dataDir}/${DATA_FILE}`,
+      noSubdir: true,
+      encoding: 'binary',
+      overlappingSync: false,
+      noSync: options.ephemeral ?? false,
+      // Commits are explicit blocks; a timer of lmdb-js's own would only delay them.
+      eventTurnBatching: false,
+      mapSize: MAP_BYTES,
+      maxDbs: 8,
+    })
+    try {
+      const tables = openTables(root)
+      // Held from before the claim: it is how another process sees that this one lives.
+      const presence = root.useReadTransaction()
+      const fence = claimOwnership(dataDir, root, tables.meta, () => {
+        if (tables.meta.getBinary(STATE) === undefined)
+          void tables.meta.put(STATE, encodeState(FIRST_STATE, new Slab()), 0)
+      })
+      const database = new Database(root, tables, fence)
+      const snapshot = database.pin()
+      presence.done()
+      return { database, snapshot }
+    } catch (error) {
+      await root.close()
+      throw error
+    }
+  }
+
+  /** The newest committed state. */
+  pin(expected?: EngineState): Snapshot {
+    this.#root.resetReadTxn()
+    const transaction = this.#root.useReadTransaction()
+    const bytes = this.tables.meta.getBinaryFast(STATE, { transaction })
+    assert(bytes !== undefined, 'the store has no state record')
+    const state = decodeState(bytes)
+    assert(expected === undefined || expected.revision === state.revision, 'a snapshot is not that of the last commit')
+    return new Snapshot(this.tables, transaction, state)
+  }
+
+  /** Resolves once everything is on the disk; when it rejects, nothing is. */
+  async commit(writes: readonly StagedWrite[], state: EngineState, slab: Slab): Promise<void> {
+    const { meta } = this.tables
+    const committed = meta.ifVersion(FENCE, this.#fence, () => {
+      // The promises of the single writes are the block's: lmdb-js settles them together.
+      for (const write of writes) stage(this.tables, write)
+      void meta.put(STATE, encodeState(state, slab), 0)
+    })
+    let written: boolean
+    try {
+      written = await committed
+    } catch (error) {
+      throw await asStorageError(error)
+    }
+    if (!written)
+      throw new StorageError('unreachable', 'another process has taken over the data directory; nothing was written')
+  }
+
+  /** After a failed commit: whether LMDB still takes transactions, and what is on the disk. */
+  probe(): EngineState {
+    return this.#root.transactionSync(() => {
+      const bytes = this.tables.meta.getBinary(STATE)
+      assert(bytes !== undefined, 'the store has no state record')
+      return decodeState(bytes)
+    })
+  }
+
+  get fileBytes(): number {
+    const stats = this.#root.getStats() as { pageSize: number; lastPageNumber: number }
+    return stats.pageSize * (stats.lastPageNumber + 1)
+  }
+
+  close(): Promise<void> {
+    return this.#root.close()
+  }
+}
+
+/** lmdb-js rejects with a general error first and gives LMDB's own code a moment later. */
+async function asStorageError(error: unknown): Promise<StorageError> {
+  const reason: unknown = await Promise.resolve((error as { commitError?: Promise<never> }).commitError).catch(
+    (cause: unknown) => cause,
+  )
+  const cause = reason ?? error
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const full = /No space left|ENOSPC|MDB_MAP_FULL|Disk quota/i.test(message)
+  return full
+    ? new StorageError('no-space', `the data directory is full: ${message}`, { cause })
+    : new StorageError('unreachable', `the commit failed: ${message}`, { cause })
+}

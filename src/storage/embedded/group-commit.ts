@@ -1,0 +1,159 @@
+/**
+ * Thread: owner. Many writes, one sync. Commands wait while a commit is at work and go into the next one together;
+ * each is applied to a batch, and learns its result only once the batch is on the disk and has become the snapshot.
+ *
+ *   idle ──enqueue──▶ scheduled ──end of turn──▶ committing ──synced──▶ idle (or scheduled, when more came meanwhile)
+ *                                                   └─failed─▶ idle, when the disk holds the old state for certain
+ *                                                   └─failed─▶ broken: reads go on, every write is refused
+ */
+import type { Logger } from '../../lib/logger.js'
+import { isStorageError, StorageError } from '../errors.js'
+import type { Database } from './database.js'
+import type { EngineState } from './records.js'
+import type { Snapshot } from './snapshot.js'
+import { WriteBatch } from './write-batch.js'
+
+/** Larger commits only add to everybody's wait: 256 writes of 2 KB already take longer than the sync itself. */
+const MAX_BATCH_COMMANDS = 512
+const MAX_BATCH_BYTES = 4 * 1024 * 1024
+/** What may wait. Beyond it a write is refused at once, before anything is done about it. */
+const MAX_QUEUED_COMMANDS = 50_000
+const MAX_QUEUED_BYTES = 256 * 1024 * 1024
+
+interface Command {
+  readonly bytes: number
+  /** Stages the command's writes; gives what to call after the commit. Throws to refuse only this command. */
+  apply(batch: WriteBatch): () => void
+  reject(error: Error): void
+}
+
+export interface GroupCommitOptions {
+  readonly database: Database
+  readonly logger: Logger
+  snapshot(): Snapshot
+  /** The batch is durable: make it visible. */
+  onCommit(batch: WriteBatch): void
+}
+
+export class GroupCommit {
+  readonly #options: GroupCommitOptions
+  #queue: Command[] = []
+  #queuedBytes = 0
+  #state: 'idle' | 'scheduled' | 'committing' = 'idle'
+  #broken: StorageError | undefined
+  #stopping = false
+  #stopped: (() => void) | undefined
+
+  constructor(options: GroupCommitOptions) {
+    this.#options = options
+  }
+
+  enqueue<T>(bytes: number, apply: (batch: WriteBatch) => T): Promise<T> {
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({
+        bytes,
+        apply(batch) {
+          const result = apply(batch)
+          return () => resolve(result)
+        },
+        reject,
+      })
+      this.#queuedBytes += bytes
+      this.#schedule()
+    })
+  }
+
+  /** Everything enqueued so far is still written; what comes later is refused. */
+  stop(): Promise<void> {
+    this.#stopping = true
+    return new Promise((resolve) => {
+      this.#stopped = resolve
+      if (this.#state === 'idle') resolve()
+    })
+  }
+
+  #refusal(): StorageError | undefined {
+    if (this.#broken !== undefined) return this.#broken
+    if (this.#stopping) return new StorageError('not-ready', 'the embedded engine is closed')
+    if (this.#queue.length >= MAX_QUEUED_COMMANDS || this.#queuedBytes >= MAX_QUEUED_BYTES)
+      return new StorageError('not-ready', 'too many writes are waiting for the disk', { retryAfterSeconds: 1 })
+    return undefined
+  }
+
+  #schedule(): void {
+    if (this.#state !== 'idle') return
+    this.#state = 'scheduled'
+    // Not a microtask: writers that were woken in this turn get to enqueue first, however many awaits they are deep.
+    setImmediate(() => void this.#commit())
+  }
+
+  async #commit(): Promise<void> {
+    this.#state = 'committing'
+    const { database } = this.#options
+    const batch = new WriteBatch(this.#options.snapshot())
+    const applied: { command: Command; settle: () => void }[] = []
+    for (const command of this.#take()) {
+      try {
+        applied.push({ command, settle: command.apply(batch) })
+      } catch (error) {
+        command.reject(error as Error)
+      }
+    }
+    try {
+      if (batch.dirty) {
+        await database.commit(batch.writes, batch.state, batch.slab)
+        this.#options.onCommit(batch)
+      }
+      for (const { settle } of applied) settle()
+    } catch (error) {
+      const failure = this.#afterFailure(error)
+      for (const { command } of applied) command.reject(failure)
+    }
+    this.#state = 'idle'
+    if (this.#broken !== undefined) for (const command of this.#takeAll()) command.reject(this.#broken)
+    if (this.#queue.length > 0) this.#schedule()
+    else this.#stopped?.()
+  }
+
+  #take(): Command[] {
+    let bytes = 0
+    let count = 0
+    while (count < this.#queue.length && count < MAX_BATCH_COMMANDS && bytes < MAX_BATCH_BYTES)
+      bytes += this.#queue[count++]!.bytes
+    this.#queuedBytes -= bytes
+    return this.#queue.splice(0, count)
+  }
+
+  #takeAll(): Command[] {
+    this.#queuedBytes = 0
+    return this.#queue.splice(0)
+  }
+
+  /** Goes on only when LMDB still works and the disk is known to hold exactly what the snapshot shows. */
+  #afterFailure(error: unknown): StorageError {
+    const failure = isStorageError(error) ? error : new StorageError('unreachable', String(error), { cause: error })
+    try {
+      if (isStorageError(failure, 'no-space') && same(this.#options.database.probe(), this.#options.snapshot().state)) {
+        this.#options.logger.error({ err: failure }, 'a commit failed for want of space; nothing of it was written')
+        return failure
+      }
+    } catch (cause) {
+      this.#options.logger.error({ err: cause }, 'LMDB takes no more transactions')
+    }
+    this.#broken = new StorageError(
+      'unreachable',
+      `the embedded engine takes no more writes after a failed commit: ${failure.message}`,
+      { cause: failure },
+    )
+    this.#options.logger.error({ err: failure }, 'a commit failed; the embedded engine takes no more writes')
+    return this.#broken
+  }
+}
+
+function same(a: EngineState, b: EngineState): boolean {
+  return (
+    a.revision === b.revision && a.compacted === b.compacted && a.pruned === b.pruned && a.lastLease === b.lastLease
+  )
+}

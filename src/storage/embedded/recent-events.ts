@@ -1,0 +1,39 @@
+/**
+ * Thread: owner. The newest events in memory, shared by all watches: each is only a revision into it. A watch that falls
+ * behind it reads the log instead, and holds nothing back. Every revision has exactly one event.
+ */
+import type { KvEvent } from '../kv.js'
+
+/** Enough for a commit of the largest size and a consumer that is a few commits behind. */
+const MAX_EVENTS = 4096
+const MAX_BYTES = 32 * 1024 * 1024
+
+export class RecentEvents {
+  #events: KvEvent[] = []
+  #first: number
+  #bytes = 0
+
+  constructor(revision: number) {
+    this.#first = revision + 1
+  }
+
+  append(events: readonly KvEvent[]): void {
+    for (const event of events) {
+      this.#events.push(event)
+      this.#bytes += bytesOf(event)
+    }
+    let drop = 0
+    while (this.#events.length - drop > MAX_EVENTS || (this.#bytes > MAX_BYTES && drop < this.#events.length))
+      this.#bytes -= bytesOf(this.#events[drop++]!)
+    if (drop > 0) this.#events.splice(0, drop)
+    this.#first += drop
+  }
+
+  /** Undefined when it is not in memory any more. */
+  at(revision: number): KvEvent | undefined {
+    return this.#events[revision - this.#first]
+  }
+}
+
+const bytesOf = (event: KvEvent): number =>
+  event.kv.value.length + (event.prev?.value.length ?? 0) + (event.draft?.body.length ?? 0)

@@ -1,0 +1,78 @@
+/** Thread: owner. The tables of the store and how their keys are written; records.ts has their values. */
+import type { Database as LmdbDatabase, RootDatabase, Transaction } from 'lmdb'
+
+/** lmdb-js's own bound with the system's page size. */
+export const MAX_KEY_BYTES = 1978
+export const DATA_FILE = 'data.mdb'
+export const FENCE = 'fence'
+export const STATE = 'state'
+
+/** lmdb-js takes these options; its types leave them out. */
+export interface Table<K extends string | number | Buffer>
+  extends Omit<LmdbDatabase<Buffer, K>, 'getBinaryFast' | 'put'> {
+  /** The buffer is reused by the next read. */
+  getBinaryFast(key: K, options?: { readonly transaction?: Transaction }): Buffer | undefined
+  put(key: K, value: Buffer, versionOrOptions?: number | { readonly append: boolean }): Promise<boolean>
+}
+
+export interface Tables {
+  readonly keys: Table<string>
+  readonly graves: Table<string>
+  readonly log: Table<number>
+  readonly leases: Table<Buffer>
+  readonly leased: Table<Buffer>
+  readonly meta: Table<string>
+}
+
+/** A change of one table; no value: remove. */
+export type StagedWrite =
+  | { readonly table: 'keys' | 'graves'; readonly key: string; readonly value: Buffer | undefined }
+  | { readonly table: 'log'; readonly key: number; readonly value: Buffer | undefined }
+  | { readonly table: 'leases' | 'leased'; readonly key: Buffer; readonly value: Buffer | undefined }
+
+/** Raw UTF-8: LMDB compares bytes, which is the order the contract asks for. */
+const textKeys = {
+  writeKey: (key: string, target: Buffer, start: number): number => start + target.write(key, start),
+  readKey: (source: Buffer, start: number, end: number): string => source.toString('utf8', start, end),
+}
+
+const revisionKeys = {
+  writeKey(revision: number, target: Buffer, start: number): number {
+    target.writeUInt32BE(Math.floor(revision / 2 ** 32), start)
+    return target.writeUInt32BE(revision % 2 ** 32, start + 4)
+  },
+  readKey: (source: Buffer, start: number): number =>
+    source.readUInt32BE(start) * 2 ** 32 + source.readUInt32BE(start + 4),
+}
+
+export function openTables(root: RootDatabase<Buffer, string>): Tables {
+  return {
+    keys: openTable<string>(root, 'keys', { keyEncoder: textKeys }),
+    graves: openTable<string>(root, 'graves', { keyEncoder: textKeys }),
+    log: openTable<number>(root, 'log', { keyEncoder: revisionKeys }),
+    leases: openTable<Buffer>(root, 'leases', { keyEncoding: 'binary' }),
+    leased: openTable<Buffer>(root, 'leased', { keyEncoding: 'binary' }),
+    meta: openTable<string>(root, 'meta', { useVersions: true }),
+  }
+}
+
+function openTable<K extends string | number | Buffer>(
+  root: RootDatabase<Buffer, string>,
+  name: string,
+  options: { keyEncoding?: 'binary'; useVersions?: boolean; keyEncoder?: unknown },
+): Table<K> {
+  return root.openDB<Buffer, K>(name, { encoding: 'binary', ...options }) as Table<K>
+}
+
+export function stage(tables: Tables, write: StagedWrite): void {
+  if (write.table === 'log' && write.value !== undefined) {
+    // Revisions only grow, so every entry goes to the end: full pages, no search. (Not after anything else: LMDB would
+    // refuse the entry and lmdb-js would not call that an error.)
+    void tables.log.put(write.key, write.value, { append: true })
+    return
+  }
+  // A table's key type follows from its name; the union hides that from the compiler.
+  const table = tables[write.table] as Table<string | number | Buffer>
+  if (write.value === undefined) void table.remove(write.key)
+  else void table.put(write.key, write.value)
+}
