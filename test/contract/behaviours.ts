@@ -1,8 +1,17 @@
 import { createAndGet } from './behaviours/create-and-get.js'
 import { deletion } from './behaviours/delete.js'
+import { keysAndCounts } from './behaviours/keys-and-counts.js'
 import { list } from './behaviours/list.js'
+import { listPaging } from './behaviours/list-paging.js'
 import { update } from './behaviours/update.js'
 import type { Behaviour } from './suite.js'
 
 /** All that a storage owes. */
-export const everyBehaviour: readonly Behaviour[] = [...createAndGet, ...deletion, ...update, ...list]
+export const everyBehaviour: readonly Behaviour[] = [
+  ...createAndGet,
+  ...deletion,
+  ...update,
+  ...list,
+  ...listPaging,
+  ...keysAndCounts,
+]
