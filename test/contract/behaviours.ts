@@ -4,6 +4,7 @@ import { keysAndCounts } from './behaviours/keys-and-counts.js'
 import { list } from './behaviours/list.js'
 import { listPaging } from './behaviours/list-paging.js'
 import { update } from './behaviours/update.js'
+import { watch } from './behaviours/watch.js'
 import type { Behaviour } from './suite.js'
 
 /** All that a storage owes. */
@@ -14,4 +15,5 @@ export const everyBehaviour: readonly Behaviour[] = [
   ...list,
   ...listPaging,
   ...keysAndCounts,
+  ...watch,
 ]
