@@ -1,3 +1,5 @@
+import { bookmarks } from './behaviours/bookmarks.js'
+import { corrupt } from './behaviours/corrupt.js'
 import { createAndGet } from './behaviours/create-and-get.js'
 import { deletion } from './behaviours/delete.js'
 import { keysAndCounts } from './behaviours/keys-and-counts.js'
@@ -5,6 +7,7 @@ import { list } from './behaviours/list.js'
 import { listPaging } from './behaviours/list-paging.js'
 import { update } from './behaviours/update.js'
 import { watch } from './behaviours/watch.js'
+import { watchInitial } from './behaviours/watch-initial.js'
 import type { Behaviour } from './suite.js'
 
 /** All that a storage owes. */
@@ -16,4 +19,7 @@ export const everyBehaviour: readonly Behaviour[] = [
   ...listPaging,
   ...keysAndCounts,
   ...watch,
+  ...watchInitial,
+  ...bookmarks,
+  ...corrupt,
 ]

@@ -96,7 +96,7 @@ export class MemoryKV implements KV {
   }
 
   async requestProgress(): Promise<void> {
-    for (const watch of this.#watches) watch.report(this.#revision)
+    for (const watch of this.#watches) watch.report()
   }
 
   async grantLease(ttlSeconds: number): Promise<LeaseId> {
@@ -200,7 +200,7 @@ class MemoryWatch implements KvWatch {
   readonly #options: KvWatchOptions
   readonly #kv: MemoryKV
   #nextRevision: number
-  #progress = 0
+  #progressWanted = false
   #closed = false
   #wake: (() => void) | undefined
 
@@ -220,10 +220,9 @@ class MemoryWatch implements KvWatch {
         this.#nextRevision = batch.revision + 1
         const events = batch.events.filter(({ kv }) => this.#concerns(kv.key))
         if (events.length > 0) return { events, revision: batch.revision }
-      } else if (this.#progress > 0) {
-        const revision = this.#progress
-        this.#progress = 0
-        return { events: [], revision }
+      } else if (this.#progressWanted) {
+        this.#progressWanted = false
+        return { events: [], revision: this.#kv.revision }
       } else {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
@@ -238,8 +237,8 @@ class MemoryWatch implements KvWatch {
     wake?.()
   }
 
-  report(revision: number): void {
-    this.#progress = revision
+  report(): void {
+    this.#progressWanted = true
     this.wake()
   }
 
