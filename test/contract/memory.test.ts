@@ -19,6 +19,7 @@ runSuite(
         transformer,
         pathPrefix: '/registry',
         passTime: (seconds) => clock.advance(seconds * 1000),
+        progressOnDemand: () => Promise.resolve(true),
         now: () => clock.now(),
         close: async () => {
           await store.close()

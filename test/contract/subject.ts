@@ -28,6 +28,8 @@ export interface Opened {
   readonly pathPrefix: string
   /** Lets time pass where time is a fake, until what was given `seconds` to live may be gone. */
   passTime(seconds: number): Promise<void>
+  /** Whether the engine reports progress when it is asked: etcd before 3.4.25 does so too early and is not asked. */
+  progressOnDemand(): Promise<boolean>
   /** The wall clock that the storage goes by. */
   now(): number
   close(): Promise<void>

@@ -33,6 +33,11 @@ export const bookmarks = [
     await s.create(makePod('foo', 'ns'))
     t.equal((await watch.nextObject()).type, 'ADDED')
     const revision = await s.increaseRevision()
+    if (!(await s.opened.progressOnDemand())) {
+      await s.storage.requestWatchProgress()
+      t.comment('this engine reports progress at its own intervals only')
+      return
+    }
     const versions = await bookmarksUpTo(s, watch, revision)
     t.ok(versions.at(-1)! >= revision)
   }),
