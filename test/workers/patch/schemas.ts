@@ -74,11 +74,13 @@ const metadata = struct('ObjectMeta', {
   managedFields: atomicList(scalar('any')),
 })
 
+const ALWAYS = { pointer: false, omitEmpty: false, omitZero: false }
+
 /** Something like a pod: every way that a field can merge. */
 export const workload = struct('Workload', {
   apiVersion: scalar(),
   kind: scalar(),
-  metadata: { type: metadata, default: {} },
+  metadata: { type: metadata, default: {}, presence: ALWAYS },
   spec: {
     type: struct('WorkloadSpec', {
       replicas: scalar('int32'),
@@ -92,13 +94,14 @@ export const workload = struct('Workload', {
         patchStrategies: ['retainKeys'],
       },
       swapped: { type: struct('Swapped', { a: scalar(), b: scalar() }), patchStrategies: ['replace'] },
-      containers: { type: keyedList(container, ['name']), required: true },
+      containers: { type: keyedList(container, ['name']), required: true, presence: ALWAYS },
       volumes: keyedList(volume, ['name']),
       tolerations: atomicList(scalar('any')),
       nodeSelector: map(scalar(), true),
       data: scalar('any'),
     }),
     default: {},
+    presence: ALWAYS,
   },
   status: {
     type: struct('WorkloadStatus', {
@@ -106,5 +109,6 @@ export const workload = struct('Workload', {
       conditions: keyedList(struct('Condition', { type: scalar(), status: scalar() }), ['type']),
     }),
     default: {},
+    presence: ALWAYS,
   },
 })

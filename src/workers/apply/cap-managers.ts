@@ -1,0 +1,34 @@
+/** Thread: any. Keeps the list of updaters short: the oldest share one entry a version, as "ancient-changes". */
+import { union } from './field-set.js'
+import { type Managed, type Manager, managerIdentity, seconds } from './managed-fields.js'
+import { compareText } from './path-element.js'
+
+/** Updaters beyond this many are folded together, oldest first. */
+export const MAX_UPDATE_MANAGERS = 10
+
+const OLD_UPDATES_MANAGER = 'ancient-changes'
+
+/** Changes the map. */
+export function capUpdateManagers(managed: Managed, limit = MAX_UPDATE_MANAGERS): void {
+  const updaters = [...managed].filter(([, { manager }]) => manager.operation === 'Update')
+  let count = updaters.length
+  if (count <= limit) return
+  updaters.sort(([a, x], [b, y]) => seconds(x.time) - seconds(y.time) || compareText(a, b))
+  const firstOfVersion = new Map<string, string>()
+  for (const [identity, owned] of updaters) {
+    if (count <= limit) return
+    const { apiVersion } = owned.manager
+    const first = firstOfVersion.get(apiVersion)
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, identity)
+      continue
+    }
+    const manager: Manager = { name: OLD_UPDATES_MANAGER, operation: 'Update', apiVersion, subresource: '' }
+    const bucket = managerIdentity(manager)
+    const folded = managed.get(bucket) ?? managed.get(first)!
+    if (!managed.has(bucket)) managed.delete(first)
+    managed.delete(identity)
+    managed.set(bucket, { manager, set: union(owned.set, folded.set), time: owned.time })
+    count--
+  }
+}
