@@ -85,7 +85,7 @@ export function readGoShapes(roots) {
     members.flatMap((member) => {
       if (!('embeds' in member)) return [member]
       const [alias, name] = member.embeds.includes('.') ? member.embeds.split('.') : [undefined, member.embeds]
-      const source = alias === undefined ? home : alias === 'metav1' ? meta : undefined
+      const source = alias === undefined ? home : alias === 'metav1' || name === 'TypeMeta' ? meta : undefined
       // An alias other than metav1 names the v1 of the same group (admissionregistration v1beta1 embeds v1's rules).
       const foreign = [...packages.values()].find((p) => p !== home && p.has(name))
       const target = source?.get(name) ?? foreign?.get(name)

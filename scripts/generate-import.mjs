@@ -237,7 +237,7 @@ export function importFacts({ facts, goRoots, into }) {
       `# Kubernetes ${openapi.version}\n${head}${definitions.join('\n')}\n`,
     )
   }
-  writeFileSync(path.join(into, 'resources.json'), resourceTable(openapi))
+  writeFileSync(path.join(into, 'resources.jsonl'), resourceTable(openapi))
   return tables.size
 }
 
@@ -262,7 +262,7 @@ function resourceTable({ version, discovery }) {
             ...(r.sub === undefined ? {} : { subresources: subresources(group, v, r.sub) }),
           }),
         )
-  return `{"version":${JSON.stringify(version)},"resources":[\n${lines.join(',\n')}\n]}\n`
+  return `${JSON.stringify({ version })}\n${lines.join('\n')}\n`
 }
 
 function subresources(group, version, table) {

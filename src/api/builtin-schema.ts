@@ -101,9 +101,11 @@ export class BuiltinSchemas implements SchemaSource {
     const home = PACKAGES.get(`${group}/${version}`)
     const own = home === undefined ? undefined : this.#struct(`${home}.${kind}`)
     if (own?.fields.has('apiVersion')) return own
-    // DeleteOptions, WatchEvent and the like are served in every group.
+    // DeleteOptions, WatchEvent and the like are served in every group; CreateOptions and its kin nobody publishes.
     const shared = this.#struct(`${META}.${kind}`)
-    return shared?.kinds.some(([g, v]) => g === group && v === version) ? shared : undefined
+    if (shared === undefined) return undefined
+    const everywhere = shared.unpublished && shared.fields.has('apiVersion')
+    return everywhere || shared.kinds.some(([g, v]) => g === group && v === version) ? shared : undefined
   }
 
   /** Names of every definition of one API package, io.k8s.api.core.v1. */

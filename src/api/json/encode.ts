@@ -1,0 +1,144 @@
+/**
+ * Thread: any. A tree as the JSON that kube-apiserver prints: fields in the order of their type, maps by key, zero values
+ * left out or put in as Go decides, <, > and & escaped. When the tree is already in that order, which is what the decoder
+ * leaves, JSON.stringify prints it; otherwise, or with bigints in it, it is printed piece by piece.
+ */
+import type { Json, JsonObject, KubeObject } from '../object.js'
+import type { StructSchema } from '../schema.js'
+import { type FieldPlan, planOf, type StructPlan, type TypePlan, zeroValue } from './type-plan.js'
+
+/** Go escapes these wherever they stand, and in JSON they stand in strings only. */
+const HTML = /[<>&\u2028\u2029]/
+const HTML_ALL = /[<>&\u2028\u2029]/g
+
+const escapeHtml = (text: string): string =>
+  HTML.test(text) ? text.replace(HTML_ALL, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`) : text
+
+/** The object's JSON as text, without a newline at the end. */
+export function encodeText(object: KubeObject | JsonObject, schema: StructSchema): string {
+  return escapeHtml(printStruct(object as JsonObject, planOf(schema)))
+}
+
+/** The object's JSON as kube-apiserver serves it, with its newline when asked for. */
+export function encodeJson(
+  object: KubeObject | JsonObject,
+  schema: StructSchema,
+  options: { newline?: boolean } = {},
+): Buffer {
+  const text = encodeText(object, schema)
+  return Buffer.from(options.newline === true ? `${text}\n` : text)
+}
+
+/** Any tree, keys by name: how Go prints what it has no type for. */
+export function encodeUntyped(value: Json): string {
+  return escapeHtml(printSorted(value))
+}
+
+function printStruct(object: JsonObject, plan: StructPlan): string {
+  if (plan.sorted) return printCustom(object, plan)
+  let text = ''
+  for (const field of plan.inOrder) {
+    const piece = printField(object[field.name], field)
+    if (piece !== undefined) text += text === '' ? field.prefix + piece : `,${field.prefix}${piece}`
+  }
+  return `{${text}}`
+}
+
+function printField(value: Json | undefined, field: FieldPlan): string | undefined {
+  if (value === undefined || value === null) {
+    if (field.absent === 'nothing') return undefined
+    return field.absent === 'null' ? 'null' : printValue(zeroValue(field.type), field.type)
+  }
+  return field.dropsZero && isZero(value) ? undefined : printValue(value, field.type)
+}
+
+function printValue(value: Json | undefined, type: TypePlan): string {
+  if (value === null || value === undefined) return 'null'
+  switch (type.op) {
+    case 'struct':
+      return isObject(value) ? printStruct(value, type.struct) : printRaw(value)
+    case 'list': {
+      if (!Array.isArray(value)) return printRaw(value)
+      let text = ''
+      for (const item of value) text += text === '' ? printValue(item, type.items) : `,${printValue(item, type.items)}`
+      return `[${text}]`
+    }
+    case 'map':
+      return isObject(value) ? printMap(value, type.values) : printRaw(value)
+    case 'scalar':
+      if (typeof value === 'string') return JSON.stringify(value)
+      return typeof value === 'object' ? printRaw(value) : printNumber(value)
+  }
+}
+
+function printMap(map: JsonObject, values: TypePlan): string {
+  let text = ''
+  for (const key of sortedKeys(map)) {
+    const value = map[key]
+    if (value === undefined) continue
+    const piece = `${JSON.stringify(key)}:${printValue(value ?? zeroValue(values), values)}`
+    text += text === '' ? piece : `,${piece}`
+  }
+  return `{${text}}`
+}
+
+/** A custom resource: everything by key, known or not. */
+function printCustom(object: JsonObject, plan: StructPlan): string {
+  let text = ''
+  for (const key of sortedKeys(object)) {
+    const value = object[key]
+    if (value === undefined) continue
+    const field = plan.fields.get(key)
+    const piece = `${JSON.stringify(key)}:${field === undefined ? printSorted(value) : printValue(value, field.type)}`
+    text += text === '' ? piece : `,${piece}`
+  }
+  return `{${text}}`
+}
+
+/** Raw JSON keeps the order in which it came. */
+function printRaw(value: Json): string {
+  if (typeof value !== 'object' || value === null) return printScalar(value)
+  if (!hasBigint(value)) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(printRaw).join(',')}]`
+  const members = Object.entries(value).filter(([, v]) => v !== undefined)
+  return `{${members.map(([key, v]) => `${JSON.stringify(key)}:${printRaw(v!)}`).join(',')}}`
+}
+
+function printSorted(value: Json): string {
+  if (typeof value !== 'object' || value === null) return printScalar(value)
+  if (Array.isArray(value)) return `[${value.map(printSorted).join(',')}]`
+  const keys = sortedKeys(value).filter((key) => value[key] !== undefined)
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${printSorted(value[key]!)}`).join(',')}}`
+}
+
+const printScalar = (value: null | boolean | number | bigint | string): string =>
+  typeof value === 'string' ? JSON.stringify(value) : value === null ? 'null' : printNumber(value)
+
+/** Go's form of a float is JavaScript's, but for numbers that JSON does not have. */
+const printNumber = (value: boolean | number | bigint): string =>
+  typeof value === 'number' && !Number.isFinite(value) ? 'null' : String(value)
+
+function sortedKeys(object: JsonObject): string[] {
+  const keys = Object.keys(object)
+  for (let i = 1; i < keys.length; i++) if (keys[i]! < keys[i - 1]!) return keys.sort()
+  return keys
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function isZero(value: Json): boolean {
+  if (value === '' || value === 0 || value === false || value === 0n) return true
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.length === 0
+  for (const _key in value) return false
+  return true
+}
+
+function hasBigint(value: Json | undefined): boolean {
+  if (typeof value === 'bigint') return true
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasBigint)
+  for (const key in value) if (hasBigint(value[key])) return true
+  return false
+}
