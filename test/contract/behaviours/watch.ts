@@ -63,6 +63,14 @@ export const watch = [
     )
   }),
 
+  behaviour('a watch is open as soon as the call returns, and waits for nothing to happen', async (t, s) => {
+    const watch = await s.watch('/pods/', { resourceVersion: '0' })
+    const fromNow = await s.watch('/pods/', { sendInitialEvents: false })
+    const created = await s.create(makePod('foo', 'ns'))
+    t.same(await watch.summary(1), [`ADDED foo@${at(created)}`])
+    t.same(await fromNow.summary(1), [`ADDED foo@${at(created)}`])
+  }),
+
   behaviour('a watch from a version delivers what came after it, and nothing else', async (t, s) => {
     const created = await s.create(makePod('foo', 'ns'))
     const updated = await s.label(created, { a: 'b' })
