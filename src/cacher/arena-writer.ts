@@ -85,7 +85,7 @@ export class SharedArenaWriter implements ArenaWriter {
     const allocate = (bytes: number): number => this.#allocate(bytes)
     this.#records = new RecordWriter(this.table, allocate)
     this.#index = new SnapshotWriter(this.table, allocate)
-    this.#retired = new RetireQueue((pointer) => this.#allocator.free(pointer))
+    this.#retired = new RetireQueue((pointer, bytes) => this.#allocator.free(pointer, bytes))
     this.#root = this.#index.empty()
     const minEvents = powerOfTwo(options.minEvents ?? DEFAULT_MIN_EVENTS)
     this.#ring = new EventRingWriter(
@@ -173,8 +173,10 @@ export class SharedArenaWriter implements ArenaWriter {
     this.#revision = revision
     this.#ring.publish()
     if (this.#cutAt !== undefined) this.#ring.moveTail(this.#cutAt)
+    const cut = this.#cutAt !== undefined
     this.#cutAt = undefined
     this.reclaim()
+    if (cut) this.#allocator.trim()
   }
 
   setReady(ready: boolean): void {

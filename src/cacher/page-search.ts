@@ -43,6 +43,17 @@ function comparePrefix(key: KeyBuffer, table: SegmentTable, record: number, skip
   return key.length < skip ? -1 : 0
 }
 
+function firstAtLeast(words: Int32Array, digests: number, n: number, wanted: number): number {
+  let low = 0
+  let high = n
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (words[digests + middle]! < wanted) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** The place of the key among the page's records: i when it is there, ~i when it would go to i. */
 export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): number {
   const words = table.of(page).words
@@ -55,15 +66,9 @@ export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): n
   const prefix = comparePrefix(key, table, words[records]!, skip)
   if (prefix !== 0) return prefix < 0 ? ~0 : ~n
   const wanted = digest(key.bytes, 0, key.length, skip)
-  let low = 0
-  let high = n
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (words[digests + middle]! < wanted) low = middle + 1
-    else high = middle
-  }
   // The records from low on with the same digest are the candidates.
-  high = low
+  let low = firstAtLeast(words, digests, n, wanted)
+  let high = low
   while (high < n && words[digests + high] === wanted) high++
   while (low < high) {
     const middle = (low + high) >>> 1
@@ -75,15 +80,42 @@ export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): n
   return ~low
 }
 
+/**
+ * The record of a leaf with this key, or 0. Whoever is in the page begins as its keys do, so the prefix needs no look of its
+ * own, which would open one more record.
+ */
+function findInLeaf(table: SegmentTable, words: Int32Array, at: number, key: KeyBuffer): number {
+  const slot = slotInLeaf(table, words, at, key)
+  return slot < 0 ? 0 : words[at + PAGE_ARRAYS + words[at + PAGE_LENGTH]! + slot]!
+}
+
+/** Where in the leaf the record with this key is, or -1. */
+export function slotInLeaf(table: SegmentTable, words: Int32Array, at: number, key: KeyBuffer): number {
+  const n = words[at + PAGE_LENGTH]!
+  const digests = at + PAGE_ARRAYS
+  const wanted = digest(key.bytes, 0, key.length, words[at + PAGE_SKIP]!)
+  let low = firstAtLeast(words, digests, n, wanted)
+  let high = low
+  while (high < n && words[digests + high] === wanted) high++
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const order = compareKey(key, table, words[digests + n + middle]!, 0)
+    if (order === 0) return middle
+    if (order > 0) low = middle + 1
+    else high = middle
+  }
+  return -1
+}
+
 /** The record with this key, or 0. */
 export function findRecord(table: SegmentTable, root: number, key: KeyBuffer): number {
   let page = root
   for (;;) {
     const words = table.of(page).words
     const at = wordOffset(page)
+    if (words[at + PAGE_LEVEL] === 0) return findInLeaf(table, words, at, key)
     const n = words[at + PAGE_LENGTH]!
     const found = searchPage(table, page, key)
-    if (words[at + PAGE_LEVEL] === 0) return found >= 0 ? words[at + PAGE_ARRAYS + n + found]! : 0
     const slot = found >= 0 ? found : ~found - 1
     if (slot < 0) return 0
     page = words[at + PAGE_ARRAYS + 2 * n + slot]!

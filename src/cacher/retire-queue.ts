@@ -7,7 +7,7 @@ import { sequenceDistance } from './memory-layout.js'
 const WORDS = 3
 
 export class RetireQueue {
-  readonly #free: (pointer: number) => void
+  readonly #free: (pointer: number, bytes: number) => void
   /** sequence, pointer, bytes for each block; a circle whose size is a power of two. */
   #blocks = new Int32Array(64 * WORDS)
   #capacity = 64
@@ -18,7 +18,7 @@ export class RetireQueue {
   #windowBytes = 0
   #pinnedBytes = 0
 
-  constructor(free: (pointer: number) => void) {
+  constructor(free: (pointer: number, bytes: number) => void) {
     this.#free = free
   }
 
@@ -62,7 +62,7 @@ export class RetireQueue {
       if (oldestPin !== undefined && sequenceDistance(this.#blocks[at]!, oldestPin) > 0) return
       this.#pinnedBytes -= this.#blocks[at + 2]!
       this.#first++
-      this.#free(this.#blocks[at + 1]!)
+      this.#free(this.#blocks[at + 1]!, this.#blocks[at + 2]!)
     }
     if (this.#capacity > 1024 && this.#end - this.#first < this.#capacity >> 3) this.#resize(this.#capacity >> 1)
   }

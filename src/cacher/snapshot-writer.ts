@@ -14,7 +14,7 @@ import {
   PAGE_SIZE,
   PAGE_SKIP,
 } from './memory-layout.js'
-import { digest, searchPage } from './page-search.js'
+import { digest, searchPage, slotInLeaf } from './page-search.js'
 import { RECORD_KEY_BYTES, RECORD_KEY_LENGTH } from './record-layout.js'
 import { byteOffset, type Segment, type SegmentTable, wordOffset } from './segment-table.js'
 
@@ -77,13 +77,14 @@ export class SnapshotWriter {
       const words = this.#table.of(page).words
       const at = wordOffset(page)
       const n = words[at + PAGE_LENGTH]!
-      const found = searchPage(this.#table, page, key)
       this.#pages.push(page)
       if (words[at + PAGE_LEVEL] === 0) {
-        this.#slots.push(found >= 0 ? found : ~found)
-        this.#found = found >= 0 ? words[at + PAGE_ARRAYS + n + found]! : 0
+        const there = slotInLeaf(this.#table, words, at, key)
+        this.#slots.push(there >= 0 ? there : ~searchPage(this.#table, page, key))
+        this.#found = there >= 0 ? words[at + PAGE_ARRAYS + n + there]! : 0
         return this.#found
       }
+      const found = searchPage(this.#table, page, key)
       const slot = Math.max(0, found >= 0 ? found : ~found - 1)
       this.#slots.push(slot)
       page = words[at + PAGE_ARRAYS + 2 * n + slot]!
@@ -177,7 +178,8 @@ export class SnapshotWriter {
     const capacity = level === 0 ? LEAF_CAPACITY : INNER_CAPACITY
     const total = n - removed + added.length
     if (total === 0) return []
-    if (total <= capacity && this.#keepsPrefix(splice)) return [this.#item(this.#copyPage(splice))]
+    if (total <= capacity && ((level === 0 && removed === 1 && added.length === 1) || this.#keepsPrefix(splice)))
+      return [this.#item(this.#copyPage(splice))]
     const items = this.#items(splice.page)
     items.splice(at, removed, ...added)
     if (total <= capacity) return [this.#item(this.#writePage(level, items))]
