@@ -5,6 +5,7 @@ import { deletion } from './behaviours/delete.js'
 import { keysAndCounts } from './behaviours/keys-and-counts.js'
 import { list } from './behaviours/list.js'
 import { listPaging } from './behaviours/list-paging.js'
+import { randomRun } from './behaviours/random-run.js'
 import { update } from './behaviours/update.js'
 import { watch } from './behaviours/watch.js'
 import { watchInitial } from './behaviours/watch-initial.js'
@@ -22,4 +23,5 @@ export const everyBehaviour: readonly Behaviour[] = [
   ...watchInitial,
   ...bookmarks,
   ...corrupt,
+  ...randomRun,
 ]
