@@ -7,6 +7,7 @@ interface Token {
 }
 
 const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!<>(),])|([^ \t\r\n=!(),<>]+)|$)/y
+const BINARY_OPERATORS: ReadonlySet<string> = new Set(['in', 'notin', '=', '==', '!=', '>', '<'])
 const END: Token = { kind: 'end', text: '' }
 
 function tokens(text: string): Token[] {
@@ -70,16 +71,8 @@ class LabelParser {
   /** `in` and `notin` are words like others, but for where an operator stands. */
   #operator(): LabelOperator {
     const token = this.#take()
-    switch (token.kind) {
-      case '=':
-      case '==':
-      case '!=':
-      case '>':
-      case '<':
-        return token.kind
-      case 'identifier':
-        if (token.text === 'in' || token.text === 'notin') return token.text
-    }
+    const text = token.kind === 'identifier' ? token.text : token.kind
+    if (BINARY_OPERATORS.has(text)) return text as LabelOperator
     throw unexpected(token, 'in, notin, =, ==, !=, gt, lt')
   }
 
