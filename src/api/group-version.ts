@@ -33,3 +33,9 @@ export function parseGroupVersion(apiVersion: string): GroupVersion | undefined 
   if (parts.length > 2) return undefined
   return parts.length === 2 ? { group: parts[0]!, version: parts[1]! } : { group: '', version: parts[0]! }
 }
+
+/** The reverse of formatGroupResource: up to the first dot it is the resource, all after it the group. */
+export function parseGroupResource(text: string): GroupResource {
+  const dot = text.indexOf('.')
+  return dot === -1 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
+}

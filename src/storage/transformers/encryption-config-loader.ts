@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FieldError } from '../../api/field-error.js'
+import { parseGroupResource } from '../../api/group-version.js'
 import { describeFieldError } from '../../api/status.js'
 import { assert } from '../../lib/assert.js'
 import type { Clock } from '../../lib/clock.js'
@@ -26,7 +27,6 @@ import { type PrefixTransformer, PrefixTransformers } from './prefix-transformer
 import {
   ANY_GROUP_ANY_RESOURCE,
   formatRule,
-  parseGroupResource,
   type ResourceTransformers,
   StaticTransformers,
 } from './resource-transformers.js'

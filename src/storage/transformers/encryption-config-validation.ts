@@ -1,6 +1,6 @@
 /** Thread: any. The rules of an EncryptionConfiguration; every one that is broken is reported, not the first alone. */
 import { type FieldError, FieldPath, invalid, required } from '../../api/field-error.js'
-import type { GroupResource } from '../../api/group-version.js'
+import { type GroupResource, parseGroupResource } from '../../api/group-version.js'
 import { AES_KEY_SIZES } from './aes-gcm.js'
 import type {
   EncryptionConfiguration,
@@ -8,7 +8,7 @@ import type {
   KmsConfiguration,
   ProviderConfiguration,
 } from './encryption-config.js'
-import { isAnyGroupAnyResource, parseGroupResource } from './resource-transformers.js'
+import { isAnyGroupAnyResource } from './resource-transformers.js'
 import { SECRETBOX_KEY_SIZES } from './secretbox.js'
 
 const KINDS = ['kms', 'aesgcm', 'aescbc', 'secretbox', 'identity'] as const

@@ -32,12 +32,6 @@ export function formatRule(rule: GroupResource): string {
   return rule.group === '' && rule.resource === '*' ? '*.' : formatGroupResource(rule)
 }
 
-/** Up to the first dot it is the resource, all after it the group. */
-export function parseGroupResource(text: string): GroupResource {
-  const dot = text.indexOf('.')
-  return dot === -1 ? { group: '', resource: text } : { group: text.slice(dot + 1), resource: text.slice(0, dot) }
-}
-
 export function isAnyGroupAnyResource({ group, resource }: GroupResource): boolean {
   return group === '*' && resource === '*'
 }
