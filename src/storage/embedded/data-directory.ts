@@ -11,6 +11,7 @@
 import {
   closeSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -58,7 +59,7 @@ export function prepareDataDirectory(dataDir: string): { initialised: boolean } 
     )
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   discardHalfMade(path.join(dataDir, DATA_FILE), names)
-  writeFormat(dataDir, false)
+  if (format === undefined) writeFormat(dataDir, false)
   return { initialised: false }
 }
 
@@ -104,10 +105,21 @@ function readFormat(dataDir: string): { initialised: boolean } {
 /** Whole or not at all, and on the disk before it returns. */
 function writeFormat(dataDir: string, initialised: boolean): void {
   const temporary = path.join(dataDir, FORMAT_TEMPORARY)
+  const target = path.join(dataDir, FORMAT_FILE)
   const record = { format: FORMAT, version: FORMAT_VERSION, initialised }
   writeFileSync(temporary, `${JSON.stringify(record)}\n`, { flush: true })
-  renameSync(temporary, path.join(dataDir, FORMAT_FILE))
+  if (initialised) renameSync(temporary, target)
+  else linkIfAbsent(temporary, target)
   syncFolder(dataDir)
+}
+
+/** Another process that creates the same store at this moment may be further on already. */
+function linkIfAbsent(temporary: string, target: string): void {
+  try {
+    linkSync(temporary, target)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }
 
 function syncFolder(dataDir: string): void {

@@ -11,6 +11,9 @@
  * One owner. Every commit is one conditional block on the fencing token: when another process has taken the folder
  * over, nothing of it is written and the engine fails, whatever made both believe they were alone.
  */
+import { statfsSync } from 'node:fs'
+import { constants } from 'node:os'
+import path from 'node:path'
 import { open, type RootDatabase } from 'lmdb'
 import { assert } from '../../lib/assert.js'
 import { StorageError } from '../errors.js'
@@ -22,6 +25,10 @@ import { DATA_FILE, FENCE, openTables, STATE, type StagedWrite, stage, type Tabl
 /** Room for the store in the address space; nothing is allocated for it. A store that fills it answers `no-space`. */
 const MAP_BYTES = 256 * 2 ** 30
 
+const MDB_MAP_FULL = -30792
+const FULL_CODES = [constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL]
+/** What a commit writes beyond its values: tree pages and the list of free ones. */
+const ROOM_BYTES = 2 * 1024 * 1024
 /** As in etcd, an empty store is at revision 1 and its first write is 2. */
 const FIRST_STATE: EngineState = { revision: 1, compacted: 0, pruned: 0, lastLease: 0 }
 
@@ -34,9 +41,12 @@ export interface DatabaseOptions {
 export class Database {
   readonly tables: Tables
   readonly #root: RootDatabase<Buffer, string>
+  /** Where the room that is left can be asked for. */
+  readonly #volume: string
   readonly #fence: number
 
-  private constructor(root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
+  private constructor(volume: string, root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
+    this.#volume = volume
     this.#root = root
     this.tables = tables
     this.#fence = fence
@@ -64,7 +74,7 @@ export class Database {
         if (tables.meta.getBinary(STATE) === undefined)
           void tables.meta.put(STATE, encodeState(FIRST_STATE, new Slab()), 0)
       })
-      const database = new Database(root, tables, fence)
+      const database = new Database(options.ephemeral ? path.dirname(dataDir) : dataDir, root, tables, fence)
       const snapshot = database.pin()
       presence.done()
       return { database, snapshot }
@@ -97,7 +107,7 @@ export class Database {
     try {
       written = await committed
     } catch (error) {
-      throw await asStorageError(error)
+      throw this.#asStorageError(await causeOf(error), slab.bytes)
     }
     if (!written)
       throw new StorageError('unreachable', 'another process has taken over the data directory; nothing was written')
@@ -112,6 +122,19 @@ export class Database {
     })
   }
 
+  /**
+   * A write that the disk took only in part is an I/O error to LMDB, so the room that is left decides between a
+   * full disk and a broken one.
+   */
+  #asStorageError(cause: unknown, bytes: number): StorageError {
+    const { code, message } = cause as { code?: number; message: string }
+    const { bavail, bsize } = statfsSync(this.#volume)
+    const full = FULL_CODES.includes(code ?? 0) || (code === constants.errno.EIO && bavail * bsize < bytes + ROOM_BYTES)
+    return full
+      ? new StorageError('no-space', `${this.#volume} is full: ${message}`, { cause })
+      : new StorageError('unreachable', `a commit in ${this.#volume} failed: ${message}`, { cause })
+  }
+
   get fileBytes(): number {
     const stats = this.#root.getStats() as { pageSize: number; lastPageNumber: number }
     return stats.pageSize * (stats.lastPageNumber + 1)
@@ -123,14 +146,8 @@ export class Database {
 }
 
 /** lmdb-js rejects with a general error first and gives LMDB's own code a moment later. */
-async function asStorageError(error: unknown): Promise<StorageError> {
-  const reason: unknown = await Promise.resolve((error as { commitError?: Promise<never> }).commitError).catch(
-    (cause: unknown) => cause,
-  )
-  const cause = reason ?? error
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const full = /No space left|ENOSPC|MDB_MAP_FULL|Disk quota/i.test(message)
-  return full
-    ? new StorageError('no-space', `the data directory is full: ${message}`, { cause })
-    : new StorageError('unreachable', `the commit failed: ${message}`, { cause })
+async function causeOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { commitError?: Promise<never> }
+  const reason: unknown = await Promise.resolve(commitError).catch((cause: unknown) => cause)
+  return reason ?? error
 }

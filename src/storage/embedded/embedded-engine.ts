@@ -153,6 +153,10 @@ export class EmbeddedEngine implements KV {
     return watch
   }
 
+  get openWatches(): number {
+    return this.#watches.size
+  }
+
   async requestProgress(): Promise<void> {
     for (const watch of this.#watches) watch.requestProgress()
   }
@@ -182,6 +186,12 @@ export class EmbeddedEngine implements KV {
   async databaseSizes(options?: CallOptions): Promise<{ endpoint: string; bytes: number }[]> {
     this.#readable(options)
     return [{ endpoint: this.#folder.dataDir, bytes: this.#folder.database.fileBytes }]
+  }
+
+  /** How far the log has been pruned, and what it holds; for metrics and tests. */
+  async storageStats(): Promise<{ prunedRevision: number; logEntries: number }> {
+    const { state, tables, transaction } = this.#readable(undefined)
+    return { prunedRevision: state.pruned, logEntries: tables.log.getKeysCount({ transaction }) }
   }
 
   close(): Promise<void> {

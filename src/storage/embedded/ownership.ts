@@ -63,7 +63,8 @@ function readOwner(dataDir: string): Owner | undefined {
   try {
     return parseOwner(readFileSync(path.join(dataDir, OWNER_FILE), 'utf8'))
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    // No file, or no folder at all: what else is wrong with it is not said here.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
 }

@@ -54,12 +54,19 @@ export interface LeaseRecord {
 export class Slab {
   #buffer = Buffer.alloc(0)
   #used = 0
+  #bytes = 0
+
+  /** Handed out so far. */
+  get bytes(): number {
+    return this.#bytes
+  }
 
   take(bytes: number): Buffer {
     if (this.#used + bytes > this.#buffer.length) {
       this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024))
       this.#used = 0
     }
+    this.#bytes += bytes
     const piece = this.#buffer.subarray(this.#used, this.#used + bytes)
     this.#used += (bytes + 7) & ~7
     return piece

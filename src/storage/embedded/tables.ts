@@ -68,7 +68,7 @@ export function stage(tables: Tables, write: StagedWrite): void {
   if (write.table === 'log' && write.value !== undefined) {
     // Revisions only grow, so every entry goes to the end: full pages, no search. (Not after anything else: LMDB would
     // refuse the entry and lmdb-js would not call that an error.)
-    void tables.log.put(write.key, write.value, { append: true })
+    tables.log.put(write.key, write.value, { append: true }).catch(reportedByTheBlock)
     return
   }
   // A table's key type follows from its name; the union hides that from the compiler.
@@ -76,3 +76,6 @@ export function stage(tables: Tables, write: StagedWrite): void {
   if (write.value === undefined) void table.remove(write.key)
   else void table.put(write.key, write.value)
 }
+
+/** An entry that is appended has a promise of its own; when the commit fails, the promise of its block says so. */
+const reportedByTheBlock = (): void => undefined

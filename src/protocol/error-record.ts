@@ -1,0 +1,36 @@
+/**
+ * Thread: any. Errors between threads: a posted Error loses its class, code and fields, so records cross instead.
+ */
+import { StorageError, type StorageErrorCode, type StorageErrorFields } from '../storage/errors.js'
+
+export type ErrorRecord =
+  | {
+      readonly kind: 'storage'
+      readonly code: StorageErrorCode
+      readonly message: string
+      readonly fields: Omit<StorageErrorFields, 'cause'>
+      /** The message of the cause; the rest of it stays in its thread. */
+      readonly cause?: string
+    }
+  /** Nothing a caller expects: a fault in the other thread. */
+  | { readonly kind: 'fault'; readonly name: string; readonly message: string; readonly stack: string }
+
+export function toErrorRecord(error: unknown): ErrorRecord {
+  if (error instanceof StorageError) {
+    const { cause, ...fields } = error.fields
+    const record = { kind: 'storage', code: error.code, message: error.message, fields } as const
+    return cause === undefined ? record : { ...record, cause: cause instanceof Error ? cause.message : String(cause) }
+  }
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  return { kind: 'fault', name, message, stack: stack ?? '' }
+}
+
+export function fromErrorRecord(record: ErrorRecord): Error {
+  if (record.kind === 'storage') {
+    const { code, message, fields, cause } = record
+    return new StorageError(code, message, cause === undefined ? fields : { ...fields, cause })
+  }
+  const error = new Error(`in another thread: ${record.name}: ${record.message}`)
+  error.stack = `${error.stack ?? ''}\n${record.stack}`
+  return error
+}

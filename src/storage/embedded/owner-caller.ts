@@ -1,0 +1,126 @@
+/**
+ * Thread: pool. The calling end of pool-owner.ts: gathers the calls of a turn into one message and settles them when
+ * their replies come. When the other end is gone, everything outstanding is `unreachable`: a write may have happened.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { Clock } from '../../lib/clock.js'
+import { fromErrorRecord } from '../../protocol/error-record.js'
+import type {
+  OwnerCall,
+  OwnerCalls,
+  OwnerInput,
+  OwnerMethod,
+  OwnerReplies,
+  OwnerResult,
+} from '../../protocol/pool-owner.js'
+import { StorageError } from '../errors.js'
+import type { CallOptions } from '../kv.js'
+
+interface Pending {
+  resolve(result: unknown): void
+  reject(error: Error): void
+}
+
+export class OwnerCaller {
+  readonly #port: MessagePort
+  readonly #clock: Clock
+  readonly #pending = new Map<number, Pending>()
+  readonly #onMessage = (message: OwnerReplies): void => this.#settle(message)
+  readonly #onClose = (): void => this.#end('the owner thread is gone')
+  #lastId = 0
+  #calls: OwnerCall[] = []
+  #transfers: ArrayBuffer[] = []
+  #compactedRevision = 0
+  #ended: string | undefined
+
+  constructor(port: MessagePort, clock: Clock) {
+    this.#port = port
+    this.#clock = clock
+  }
+
+  start(): void {
+    this.#port.on('message', this.#onMessage)
+    this.#port.on('close', this.#onClose)
+  }
+
+  /** Sends nothing more; the other end closes what this one had open. */
+  stop(): void {
+    this.#end('this KV is closed')
+    this.#port.off('message', this.#onMessage)
+    this.#port.off('close', this.#onClose)
+    this.#port.close()
+  }
+
+  get compactedRevision(): number {
+    return this.#compactedRevision
+  }
+
+  call<K extends OwnerMethod>(
+    method: K,
+    input: OwnerInput<K>,
+    options: CallOptions = {},
+    transfers: readonly ArrayBuffer[] = [],
+  ): Promise<OwnerResult<K>> {
+    if (this.#ended !== undefined) return Promise.reject(new StorageError('not-ready', this.#ended))
+    const { signal, timeoutMs } = options
+    if (signal?.aborted) return Promise.reject(new StorageError('unreachable', 'the caller gave up before the call'))
+    const id = ++this.#lastId
+    const reply = new Promise<OwnerResult<K>>((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject })
+    })
+    this.#transfers.push(...transfers)
+    this.#enqueue({ id, method, input } as OwnerCall)
+    return signal === undefined && timeoutMs === undefined ? reply : this.#withDeadline(id, reply, options)
+  }
+
+  async #withDeadline<T>(id: number, reply: Promise<T>, { signal, timeoutMs }: CallOptions): Promise<T> {
+    const giveUp = (why: string): void => {
+      const pending = this.#pending.get(id)
+      if (pending === undefined) return
+      this.#pending.delete(id)
+      this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id } })
+      pending.reject(new StorageError('unreachable', why))
+    }
+    const onAbort = (): void => giveUp('the caller gave up')
+    signal?.addEventListener('abort', onAbort, { once: true })
+    const timer =
+      timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, () => giveUp(`no answer in ${timeoutMs} ms`))
+    try {
+      return await reply
+    } finally {
+      signal?.removeEventListener('abort', onAbort)
+      timer?.cancel()
+    }
+  }
+
+  #enqueue(call: OwnerCall): void {
+    // At the end of the turn, so that whoever else calls in it shares the message.
+    if (this.#calls.push(call) === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    if (this.#ended !== undefined) return
+    const message: OwnerCalls = { calls: this.#calls }
+    const transfers = this.#transfers
+    this.#calls = []
+    this.#transfers = []
+    this.#port.postMessage(message, transfers)
+  }
+
+  #settle({ replies, compactedRevision }: OwnerReplies): void {
+    this.#compactedRevision = Math.max(this.#compactedRevision, compactedRevision)
+    for (const reply of replies) {
+      const pending = this.#pending.get(reply.id)
+      this.#pending.delete(reply.id)
+      if ('error' in reply) pending?.reject(fromErrorRecord(reply.error))
+      else pending?.resolve(reply.result)
+    }
+  }
+
+  #end(why: string): void {
+    if (this.#ended !== undefined) return
+    this.#ended = why
+    for (const { reject } of this.#pending.values()) reject(new StorageError('unreachable', why))
+    this.#pending.clear()
+  }
+}
