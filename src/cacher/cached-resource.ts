@@ -6,15 +6,16 @@
  *      └────refill──────┘
  *
  * Filling keeps back the events that the live stream brings meanwhile; filled() applies those that the list lacks.
- * A fallen resource is read from its storage. It is filled again when the object that could not be read has changed, and
+ * A fallen resource has no arena and is read from its storage. It is filled again when the object that could not be read has changed, and
  * from time to time; not when its memory limit was the reason, since it would only fall again.
  */
-import { AssertionError } from '../lib/assert.js'
+import { AssertionError, assert } from '../lib/assert.js'
 import type { Logger } from '../lib/logger.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../storage/errors.js'
 import type { KeyValue } from '../storage/kv.js'
 import type { FallbackReason, ResourceRegistration, ResourceStatus } from './resource-registration.js'
+import type { ArenaWriter, MemoryReport } from './shared-memory.js'
 
 export interface ArenaEntry {
   readonly key: string
@@ -43,6 +44,7 @@ export class CachedResource {
   readonly #onStatus: StatusListener
   #status: ResourceStatus = { state: 'filling' }
   #held: Change[] = []
+  #arena: ArenaWriter | undefined
   #corruptKey: string | undefined
   /** Counts fills, so that one that was overtaken by a relist or a removal notices. */
   #generation = 0
@@ -51,10 +53,16 @@ export class CachedResource {
     this.registration = registration
     this.#logger = logger
     this.#onStatus = onStatus
+    this.#arena = registration.createArena()
   }
 
   get status(): ResourceStatus {
     return this.#status
+  }
+
+  /** Undefined when it has no memory. */
+  memory(): MemoryReport | undefined {
+    return this.#arena?.memory()
   }
 
   get generation(): number {
@@ -90,16 +98,17 @@ export class CachedResource {
   beginFill(): number {
     this.#held = []
     this.#corruptKey = undefined
+    this.#arena ??= this.registration.createArena()
     this.#setStatus({ state: 'filling' })
     return ++this.#generation
   }
 
   /** The listed state. Not ready until filled(): the clock may have to move first. */
   replace(entries: readonly ArenaEntry[], revision: number): void {
-    this.registration.arena.setReady(false)
-    this.#guard(() => {
-      this.registration.arena.replace(entries, revision)
-      this.registration.arena.publish(revision)
+    this.#arena?.setReady(false)
+    this.#guard((arena) => {
+      arena.replace(entries, revision)
+      arena.publish(revision)
     })
   }
 
@@ -114,7 +123,7 @@ export class CachedResource {
       this.apply(change)
       this.publish(change.revision)
     }
-    if (this.status.state === 'ready') this.registration.arena.setReady(true)
+    if (this.status.state === 'ready') this.#arena?.setReady(true)
   }
 
   /** One change of the live stream; gives true when publish() has to follow. */
@@ -141,53 +150,56 @@ export class CachedResource {
   }
 
   publish(revision: number): void {
-    if (this.#status.state === 'ready') this.#guard(() => this.registration.arena.publish(revision))
+    if (this.#status.state === 'ready') this.#guard((arena) => arena.publish(revision))
   }
 
   fall(reason: FallbackReason, error: Error, key?: string): void {
     if (this.#status.state === 'fallen' || this.closed) return
-    const { resource, arena } = this.registration
-    arena.setReady(false)
+    const { resource } = this.registration
+    this.#closeArena()
     this.#held = []
     this.#corruptKey = key
     this.#logger.warn({ resource, reason, key, error }, 'the resource is read from its storage, not from memory')
     this.#setStatus({ state: 'fallen', reason, message: error.message })
-    if (reason === 'memory-limit') arena.close()
   }
 
   close(): void {
     if (this.closed) return
-    const open = !(this.#status.state === 'fallen' && this.#status.reason === 'memory-limit')
     this.#held = []
     this.#generation++
-    this.registration.arena.setReady(false)
-    if (open) this.registration.arena.close()
+    this.#closeArena()
     this.#setStatus({ state: 'closed' })
   }
 
   #write(change: Change): boolean {
-    const { arena } = this.registration
     const { draft } = change
     if (draft instanceof Error) {
       this.fall('corrupt-object', draft, change.key)
       return false
     }
-    return this.#guard(() => {
+    return this.#guard((arena) => {
       if (draft === undefined) arena.delete(change.key, change.revision)
       else arena.put(change.key, draft, change.revision, change.createRevision)
     })
   }
 
   /** Shared memory that cannot take more ends this resource's caching, nothing else. */
-  #guard(write: () => void): boolean {
+  #guard(write: (arena: ArenaWriter) => void): boolean {
+    assert(this.#arena !== undefined, 'a resource without an arena is not written')
     try {
-      write()
+      write(this.#arena)
       return true
     } catch (error) {
       if (!(error instanceof Error) || error instanceof AssertionError) throw error
       this.fall('memory-limit', error)
       return false
     }
+  }
+
+  #closeArena(): void {
+    this.#arena?.setReady(false)
+    this.#arena?.close()
+    this.#arena = undefined
   }
 
   #setStatus(status: ResourceStatus): void {

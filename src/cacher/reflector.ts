@@ -22,7 +22,7 @@ import { type ArenaEntry, CachedResource, type StatusListener } from './cached-r
 import { listPages } from './list-pages.js'
 import { PrefixRouter } from './prefix-router.js'
 import type { ResourceRegistration, ResourceStatus } from './resource-registration.js'
-import type { ClockWriter } from './shared-memory.js'
+import type { ClockWriter, MemoryReport } from './shared-memory.js'
 import { StreamApplier } from './stream-applier.js'
 
 export interface ReflectorOptions {
@@ -82,6 +82,16 @@ export class Reflector {
 
   status(resource: string): ResourceStatus | undefined {
     return this.#resources.get(resource)?.status
+  }
+
+  /** By resource; those without memory are left out. */
+  memory(): Map<string, MemoryReport> {
+    const reports = new Map<string, MemoryReport>()
+    for (const [name, resource] of this.#resources) {
+      const report = resource.memory()
+      if (report !== undefined) reports.set(name, report)
+    }
+    return reports
   }
 
   start(): void {

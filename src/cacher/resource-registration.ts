@@ -8,7 +8,11 @@ export interface ResourceRegistration {
   readonly resource: string
   /** Of all its keys in the store, with the slash at the end: `/registry/pods/`. */
   readonly keyPrefix: string
-  readonly arena: ArenaWriter
+  /**
+   * A new arena for it, once the one before is closed. Memory that stopped following the stream is never used again: a
+   * reader that finds its arena ready after it has read knows that what it read was right.
+   */
+  readonly createArena: () => ArenaWriter
   readonly transformer: Transformer
   /** From decrypted bytes to what shared memory keeps; throws on bytes that it cannot read. */
   readonly recordDraft: (data: Uint8Array, key: string) => RecordDraft

@@ -40,12 +40,14 @@ export class ReflectorFixture {
     fields: Partial<ResourceRegistration> = {},
     maxObjects?: number,
   ): ResourceRegistration {
-    const arena = new MemoryArena(this.revisionClock, maxObjects === undefined ? {} : { maxObjects })
-    this.arenas.set(resource, arena)
     return {
       resource,
       keyPrefix: `/registry/${resource}/`,
-      arena,
+      createArena: () => {
+        const arena = new MemoryArena(this.revisionClock, maxObjects === undefined ? {} : { maxObjects })
+        this.arenas.set(resource, arena)
+        return arena
+      },
       transformer: identityTransformer,
       recordDraft: jsonDraft,
       ...fields,

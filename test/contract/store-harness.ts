@@ -18,7 +18,7 @@ export interface OpenedStore {
 }
 
 /** A Store of pods under a prefix of its own. */
-export function openStore(kv: KV, pathPrefix: string): OpenedStore {
+export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean } = {}): OpenedStore {
   const counting = new CountingKV(kv)
   const transformer = new PrefixTransformer()
   const store = new Store<Pod>({
@@ -31,6 +31,7 @@ export function openStore(kv: KV, pathPrefix: string): OpenedStore {
     groupResource: PODS,
     pathPrefix,
     resourcePrefix: '/pods',
+    ...options,
   })
   return { store, counting, transformer }
 }

@@ -1,0 +1,103 @@
+/**
+ * Thread: owner. A store in this thread that tells nothing before memory has it: writes are acknowledged, and reads and
+ * watches answered, once the clock has reached the revision they tell of. That is a matter of microtasks, since the
+ * engine hands its commits to the reflector first; and it makes the clock the truth for everybody (ClockTruth), so that
+ * linearizable reads from memory cost no question at all.
+ */
+import type {
+  CallOptions,
+  KV,
+  KvGetResult,
+  KvListOptions,
+  KvListResult,
+  KvWatch,
+  KvWatchOptions,
+  KvWriteOptions,
+  KvWriteResult,
+  LeaseId,
+} from '../storage/kv.js'
+
+/** Undefined when there is nothing to wait for. */
+export type AppliedGate = (revision: number) => Promise<void> | undefined
+
+export class AppliedKV implements KV {
+  readonly #kv: KV
+  readonly #gate: AppliedGate
+
+  constructor(kv: KV, gate: AppliedGate) {
+    this.#kv = kv
+    this.#gate = gate
+  }
+
+  get(key: string, options?: CallOptions): Promise<KvGetResult> {
+    return this.#applied(this.#kv.get(key, options))
+  }
+
+  list(prefix: string, options?: KvListOptions): Promise<KvListResult> {
+    return this.#applied(this.#kv.list(prefix, options))
+  }
+
+  optimisticPut(key: string, value: Uint8Array, expected: number, options?: KvWriteOptions): Promise<KvWriteResult> {
+    return this.#applied(this.#kv.optimisticPut(key, value, expected, options))
+  }
+
+  optimisticDelete(key: string, expected: number, options?: KvWriteOptions): Promise<KvWriteResult> {
+    return this.#applied(this.#kv.optimisticDelete(key, expected, options))
+  }
+
+  async currentRevision(options?: CallOptions): Promise<number> {
+    const revision = await this.#kv.currentRevision(options)
+    await this.#gate(revision)
+    return revision
+  }
+
+  watch(options: KvWatchOptions): KvWatch {
+    const watch = this.#kv.watch(options)
+    return {
+      established: watch.established,
+      next: async () => {
+        const batch = await watch.next()
+        if (batch !== undefined) await this.#gate(batch.revision)
+        return batch
+      },
+      close: () => watch.close(),
+    }
+  }
+
+  async count(prefix: string, options?: CallOptions): Promise<number> {
+    const count = await this.#kv.count(prefix, options)
+    await this.#gate(await this.#kv.currentRevision(options))
+    return count
+  }
+
+  requestProgress(): Promise<void> {
+    return this.#kv.requestProgress()
+  }
+
+  grantLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId> {
+    return this.#kv.grantLease(ttlSeconds, options)
+  }
+
+  compactedRevision(): number {
+    return this.#kv.compactedRevision()
+  }
+
+  compact(revision: number, options?: CallOptions): Promise<void> {
+    return this.#kv.compact(revision, options)
+  }
+
+  databaseSizes(options?: CallOptions): Promise<{ endpoint: string; bytes: number }[]> {
+    return this.#kv.databaseSizes(options)
+  }
+
+  close(): Promise<void> {
+    return this.#kv.close()
+  }
+
+  async #applied<R extends { readonly revision: number }>(answer: Promise<R>): Promise<R> {
+    const result = await answer
+    const wait = this.#gate(result.revision)
+    if (wait !== undefined) await wait
+    return result
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Thread: owner. The watch cache of one storage cluster: its memory, its clock, the reflector that fills it, the fence
+ * before linearizable reads, and the readers that are attached.
+ *
+ *   stopped ──start()──▶ filling ──first list──▶ following ◀──▶ filling (relist)         any ──stop()──▶ stopped
+ */
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../lib/clock.js'
+import type { Random } from '../lib/jitter.js'
+import type { Logger } from '../lib/logger.js'
+import type { KV } from '../storage/kv.js'
+import { AppliedKV } from './applied-kv.js'
+import type { ArenaOptions } from './arena-writer.js'
+import type { StatusListener } from './cached-resource.js'
+import { ClockTruth } from './clock-truth.js'
+import type { Fence } from './fence.js'
+import { MemoryOwner, type ReaderHandoff } from './memory-owner.js'
+import { OwnerClock } from './owner-clock.js'
+import { Reflector } from './reflector.js'
+import type { ResourceCache } from './resource-cache.js'
+import type { ResourceRegistration, ResourceStatus } from './resource-registration.js'
+import { RevisionFence } from './revision-fence.js'
+import type { MemoryReport } from './shared-memory.js'
+import { StreamProgress } from './stream-progress.js'
+
+export interface CacherOptions {
+  readonly kv: KV
+  /** With the slash at the end: `/registry/`. */
+  readonly prefix: string
+  /** The store is in this thread, and all its answers go through `Cacher.kv`. */
+  readonly local: boolean
+  readonly progressTrusted: () => Promise<boolean> | boolean
+  /** Of each arena: memory limit, window. */
+  readonly arena?: ArenaOptions
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly random?: Random
+  readonly pageSize?: number
+  readonly fenceLimitMs?: number
+  readonly onStatus?: StatusListener
+}
+
+export type CacherResource = Omit<ResourceRegistration, 'createArena'>
+
+/** What a thread needs to attach; the port in it goes into the transfer list. */
+export interface CacherHandoff {
+  readonly memory: ReaderHandoff
+  readonly truth: SharedArrayBuffer
+}
+
+export class Cacher {
+  /** For everybody but the cacher itself: on a local store it tells nothing that memory does not have. */
+  readonly kv: KV
+  readonly revisionClock: OwnerClock
+  readonly fence: Fence
+  readonly #options: CacherOptions
+  readonly #memory: MemoryOwner
+  readonly #reflector: Reflector
+  readonly #revisionFence: RevisionFence
+  readonly #progress: StreamProgress
+  readonly #truth = new ClockTruth()
+  /** Answers that wait for memory; given up when it stops following. */
+  #gate: AbortController | undefined
+
+  constructor(options: CacherOptions) {
+    const { kv, prefix, local, progressTrusted, clock, logger } = options
+    this.#options = options
+    this.#memory = new MemoryOwner({ clock })
+    const revisionClock = new OwnerClock(this.#memory.clock)
+    this.revisionClock = revisionClock
+    this.kv = local ? new AppliedKV(kv, (revision) => this.#applied(revision)) : kv
+    this.#reflector = new Reflector({
+      ...options,
+      revisionClock,
+      onFollowing: (following) => this.#onFollowing(following),
+    })
+    const markKey = `${prefix}keelson/fence`
+    const progress = new StreamProgress({ kv, markKey, progressTrusted, revisionClock, clock, logger })
+    this.#progress = progress
+    this.#revisionFence = new RevisionFence({
+      kv,
+      revisionClock,
+      progress,
+      clock,
+      following: () => this.#reflector.following,
+      ...(options.fenceLimitMs === undefined ? {} : { limitMs: options.fenceLimitMs }),
+    })
+    this.fence = { pass: () => this.#truth.holds() || this.#revisionFence.pass() }
+  }
+
+  get following(): boolean {
+    return this.#reflector.following
+  }
+
+  /** Resolves after the first list. */
+  get synced(): Promise<void> {
+    return this.#reflector.synced
+  }
+
+  start(): void {
+    this.#reflector.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#onFollowing(false)
+    await this.#reflector.stop()
+    this.#memory.close()
+  }
+
+  /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
+  addResource(resource: CacherResource): Promise<void> {
+    return this.#reflector.addResource({
+      ...resource,
+      createArena: () => this.#memory.createArena(resource.resource, this.#options.arena),
+    })
+  }
+
+  removeResource(name: string): void {
+    this.#reflector.removeResource(name)
+  }
+
+  status(resource: string): ResourceStatus | undefined {
+    return this.#reflector.status(resource)
+  }
+
+  memory(): Map<string, MemoryReport> {
+    return this.#reflector.memory()
+  }
+
+  /** Admits a thread; release() with the number in it when the thread has ended. */
+  connect(): CacherHandoff {
+    return { memory: this.#memory.connect(), truth: this.#truth.buffer }
+  }
+
+  release(reader: number): void {
+    this.#memory.release(reader)
+  }
+
+  /** Reads in this thread. */
+  local(): (resource: string) => ResourceCache {
+    const memory = this.#memory.localReader()
+    return (resource) => ({
+      clock: this.revisionClock,
+      fence: this.fence,
+      arena: () => {
+        const arena = memory.arena(resource)
+        return arena?.ready() ? arena : undefined
+      },
+      fallen: () => this.status(resource)?.state === 'fallen',
+    })
+  }
+
+  #applied(revision: number): Promise<void> | undefined {
+    if (this.#gate === undefined || this.revisionClock.revision() >= revision) return undefined
+    // A write outside our prefix is not in the stream.
+    const needless = this.#progress.need(revision)
+    return this.revisionClock
+      .reached(revision, this.#gate.signal)
+      .catch(() => undefined)
+      .finally(needless)
+  }
+
+  #onFollowing(following: boolean): void {
+    if (following) {
+      if (this.#options.local) void this.#proclaim()
+      return
+    }
+    this.#truth.set(false)
+    this.#gate?.abort()
+    this.#gate = undefined
+    this.#revisionFence.abandon()
+  }
+
+  /** From the gate on nobody is told more than memory has; once it has what was told before, the clock is the truth. */
+  async #proclaim(): Promise<void> {
+    const gate = new AbortController()
+    // As many answers as there are under way.
+    setMaxListeners(0, gate.signal)
+    this.#gate = gate
+    const { logger, kv } = this.#options
+    try {
+      await this.revisionClock.reached(await kv.currentRevision(), gate.signal)
+      if (this.#gate === gate) this.#truth.set(true)
+    } catch (error) {
+      if (this.#gate === gate) logger.error({ error }, 'the local store does not tell its revision')
+    }
+  }
+}
