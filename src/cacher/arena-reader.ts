@@ -6,7 +6,7 @@ import { KeyBuffer } from './key-buffer.js'
 import { CONTROL_STATE, STATE_CLOSED, STATE_READY } from './memory-layout.js'
 import { PinSet } from './pin-set.js'
 import type { SegmentTable } from './segment-table.js'
-import type { ArenaReader, EventCursor, Snapshot } from './shared-memory.js'
+import type { ArenaReader, Snapshot } from './shared-memory.js'
 import { SnapshotReader } from './snapshot-reader.js'
 
 export interface ArenaReaderOptions {
@@ -75,7 +75,7 @@ export class SharedArenaReader implements ArenaReader {
     })
   }
 
-  cursor(revision: number): EventCursor {
+  cursor(revision: number): RingCursor {
     const { sequence } = this.#pin(Math.min(revision, this.#options.clockRevision()))
     this.#pins.remove(sequence)
     return new RingCursor(this.#cursorArena, sequence, revision)

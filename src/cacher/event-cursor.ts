@@ -23,15 +23,20 @@ export class RingCursor implements EventCursor {
   /** The last event visited, or the state it starts from. */
   #sequence: number
 
-  constructor(arena: CursorArena, sequence: number, revision: number) {
+  constructor(arena: CursorArena, sequence: number, revision: number, after = revision) {
     this.#arena = arena
     this.#sequence = sequence
     this.#revision = revision
-    this.#after = revision
+    this.#after = after
   }
 
   get revision(): number {
     return this.#revision
+  }
+
+  /** Another cursor at the same place; from within a visit: after the event that is being visited. */
+  fork(): RingCursor {
+    return new RingCursor(this.#arena, this.#sequence, this.#revision, this.#after)
   }
 
   advance(visit: (event: CacheEvent) => boolean | undefined): 'current' | 'more' | 'expired' {
