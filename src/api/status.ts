@@ -121,7 +121,12 @@ export const newUnauthorized = (message: string): StatusError => failure(401, 'U
 export const newRequestEntityTooLarge = (message: string): StatusError =>
   failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const newUnsupportedMediaType = (message: string): StatusError => failure(415, 'UnsupportedMediaType', message)
-export const newNotAcceptable = (message: string): StatusError => failure(406, 'NotAcceptable', message, {})
+/** A PATCH in a form that is none: nothing of it was read. */
+export const newUnsupportedMediaTypeGeneric = (): StatusError =>
+  failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+/** `generic`: nothing was understood yet, so details are empty; else there are none. */
+export const newNotAcceptable = (message: string, generic = true): StatusError =>
+  failure(406, 'NotAcceptable', message, generic ? {} : undefined)
 export const newServiceUnavailable = (message: string): StatusError => failure(503, 'ServiceUnavailable', message)
 export const newExpired = (message: string): StatusError => failure(410, 'Expired', message)
 export const newGone = (message: string): StatusError => failure(410, 'Gone', message)

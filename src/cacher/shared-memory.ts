@@ -25,6 +25,8 @@ export interface RecordView {
   readonly createRevision: number
   readonly labels: AttributeSet
   readonly fields: AttributeSet
+  /** Where in the body the digits of modRevision stand. */
+  readonly revisionOffset: number
   /** The JSON that a client gets, as a view over shared memory. */
   body(): Uint8Array
 }

@@ -233,6 +233,7 @@ function recordOf(key: string, draft: RecordDraft, modRevision: number, createRe
     createRevision,
     labels: attributes(draft.labels),
     fields: attributes(draft.fields),
+    revisionOffset: draft.revisionOffset,
     body: () => body,
   }
 }

@@ -66,8 +66,8 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
 function validateOwnerReferences(references: readonly OwnerReference[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   let controller: string | undefined
-  for (const [i, reference] of references.entries()) {
-    errors.push(...validateOwnerReference(reference, path.index(i)))
+  for (const reference of references) {
+    errors.push(...validateOwnerReference(reference, path))
     if (reference.controller !== true) continue
     const name = `${reference.kind}/${reference.name}`
     if (controller === undefined) controller = name
@@ -82,13 +82,15 @@ function validateOwnerReferences(references: readonly OwnerReference[], path: Fi
 function validateOwnerReference(reference: OwnerReference, path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   const { apiVersion = '', kind = '', name = '', uid = '' } = reference
-  if (apiVersion === '') errors.push(required(path.child('apiVersion'), 'must not be empty'))
-  else if ((parseGroupVersion(apiVersion)?.version ?? '') === '') {
-    errors.push(invalid(path.child('apiVersion'), apiVersion, 'must be <group>/<version> or <version>'))
+  const needed = (field: string, value: string): void => {
+    if (value === '') errors.push(invalid(path.child(field), value, 'must not be empty'))
   }
-  if (kind === '') errors.push(required(path.child('kind'), 'must not be empty'))
-  if (name === '') errors.push(required(path.child('name'), 'must not be empty'))
-  if (uid === '') errors.push(required(path.child('uid'), 'must not be empty'))
+  if ((parseGroupVersion(apiVersion)?.version ?? '') === '') {
+    errors.push(invalid(path.child('apiVersion'), apiVersion, 'version must not be empty'))
+  }
+  needed('kind', kind)
+  needed('name', name)
+  needed('uid', uid)
   // An event that owned something would keep it alive only as long as events are kept.
   if (kind === 'Event' && apiVersion === 'v1')
     errors.push(invalid(path, reference, `${apiVersion} ${kind} is disallowed from being an owner`))

@@ -1,27 +1,13 @@
 /** Thread: pool. What a DELETE means for one object: gone at once, told to end, or waiting for its finalizers. */
-import { type FieldError, FieldPath, invalid } from '../../api/field-error.js'
 import type { GroupResource } from '../../api/group-version.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
-import { newConflict, newInternalError, newInvalid } from '../../api/status.js'
+import { newConflict, newInternalError } from '../../api/status.js'
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/validation/object-meta.js'
 import type { DeleteOptions, DeleteStrategy, RequestContext } from './strategy.js'
 import { formatTime } from './system-fields.js'
 
 /** `graceful`: the object was changed and must be stored; `pending`: it is ending already, nothing to do. */
 export type DeletionKind = 'immediate' | 'graceful' | 'pending'
-
-export function validateDeleteOptions(options: DeleteOptions): FieldError[] {
-  const errors: FieldError[] = []
-  const path = FieldPath.of('propagationPolicy')
-  if (options.propagationPolicy !== undefined && options.orphanDependents !== undefined) {
-    errors.push(invalid(path, options.propagationPolicy, 'orphanDependents and deletionPropagation cannot be both set'))
-  }
-  const { propagationPolicy } = options
-  if (propagationPolicy !== undefined && !['Orphan', 'Background', 'Foreground'].includes(propagationPolicy)) {
-    errors.push(invalid(path, propagationPolicy, 'must be one of "Foreground", "Background", "Orphan"'))
-  }
-  return errors
-}
 
 export function checkPreconditions(resource: GroupResource, object: KubeObject, options: DeleteOptions): void {
   const { name = '', uid, resourceVersion } = metadataOf(object)
@@ -49,8 +35,6 @@ export function beforeDelete(
   options: DeleteOptions,
   context: RequestContext,
 ): DeletionKind {
-  const errors = validateDeleteOptions(options)
-  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
   checkPreconditions({ group: strategy.kind.group, resource: strategy.kind.kind }, object, options)
   const metadata = metadataOf(object)
   if (options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0) options.gracePeriodSeconds = 1

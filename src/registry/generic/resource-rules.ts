@@ -3,19 +3,10 @@
  * is optional: a resource without particular rules needs no file. Functions are pure: objects in, findings out.
  */
 import type { FieldError } from '../../api/field-error.js'
+import type { FieldSpec } from '../../api/json/field-spec.js'
 import type { KubeObject } from '../../api/object.js'
 import type { NameRule } from '../../api/validation/names.js'
 import type { DeleteOptions, GarbageCollectionPolicy, RequestContext } from './strategy.js'
-
-/** A field that field selectors may name. Its values are kept in the record, so that selecting parses nothing. */
-export interface IndexedField {
-  /** As clients write it: spec.nodeName */
-  readonly name: string
-  /** Where it is in the object, when that is not the name split at dots. */
-  readonly path?: readonly string[]
-  /** The value when the object has none; '' unless told otherwise ('false' for booleans, 0 for numbers). */
-  readonly missing?: string
-}
 
 /** A column of a Table, as kubectl prints it. */
 export interface TableColumn {
@@ -65,7 +56,7 @@ export interface ResourceRules extends UpdateRules {
   checkGracefulDelete?(object: KubeObject, options: DeleteOptions, context: RequestContext): boolean
   readonly garbageCollection?: GarbageCollectionPolicy
   /** Beyond metadata.name and metadata.namespace, which every resource has. */
-  readonly indexedFields?: readonly IndexedField[]
+  readonly indexedFields?: readonly FieldSpec[]
   readonly table?: TableRules
   /** Seconds to live; 0: for ever. */
   ttlSeconds?(object: KubeObject, existing: number, update: boolean): number

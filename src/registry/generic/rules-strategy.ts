@@ -4,7 +4,7 @@ import type { FieldError } from '../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { dnsSubdomainName } from '../../api/validation/names.js'
-import { validateObjectMeta } from '../../api/validation/object-meta.js'
+import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.js'
 import type { ResourceRules } from './resource-rules.js'
 import type { GarbageCollectionPolicy, RequestContext, Strategy, UpdateStrategy } from './strategy.js'
 import { generateName } from './system-fields.js'
@@ -48,8 +48,7 @@ export class RulesStrategy implements Strategy {
 
   prepareForCreate(object: KubeObject, context: RequestContext): void {
     if (this.#hasStatus) delete object['status']
-    if (this.#rules.generationFields === undefined) delete metadataOf(object).generation
-    else metadataOf(object).generation = 1
+    if (this.#rules.generationFields !== undefined) metadataOf(object).generation = 1
     this.#rules.prepareForCreate?.(object, context)
   }
 
@@ -75,7 +74,10 @@ export class RulesStrategy implements Strategy {
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
-    return this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
+    // Said twice, here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
+    const metadataErrors = validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
+    const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
+    return [...metadataErrors, ...own]
   }
 
   warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {

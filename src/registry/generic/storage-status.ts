@@ -11,6 +11,7 @@ import {
   newServiceUnavailable,
   newTimeout,
   newTooManyRequests,
+  newUnknown,
   type StatusError,
 } from '../../api/status.js'
 import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/errors.js'
@@ -31,7 +32,7 @@ export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
     ),
   unreachable: (error) => newTimeout(`storage is unreachable: ${error.message}`, error.fields.retryAfterSeconds ?? 2),
   'corrupt-object': (error) => newInternalError(error.message),
-  'resource-version-set': () => newBadRequest('resourceVersion should not be set on objects to be created'),
+  'resource-version-set': () => newUnknown('resourceVersion should not be set on objects to be created'),
   'invalid-request': (error) => newBadRequest(error.message),
   'value-too-large': (error) => newRequestEntityTooLarge(error.message),
   'no-space': (error) => newInternalError(error.message),

@@ -1,0 +1,108 @@
+/** Thread: any. The query of a list or watch: read as Kubernetes reads it, checked as it checks it. */
+import { type FieldError, FieldPath, forbidden, notSupported } from './field-error.js'
+import { newBadRequest, newInvalid } from './status.js'
+
+export interface ListOptions {
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  readonly watch: boolean
+  readonly allowWatchBookmarks: boolean
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  readonly timeoutSeconds: number | undefined
+  readonly limit: number
+  readonly continueToken: string
+  readonly sendInitialEvents: boolean | undefined
+}
+
+const FALSE_WORDS = new Set(['false', '0', 'f', 'F', 'FALSE', 'False'])
+const INTEGER = /^[+-]?\d+$/
+const KIND = { group: 'meta.k8s.io', kind: 'ListOptions' }
+
+/** No query is by far the commonest: it costs nothing. */
+const NONE: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  watch: false,
+  allowWatchBookmarks: false,
+  resourceVersion: '',
+  resourceVersionMatch: '',
+  timeoutSeconds: undefined,
+  limit: 0,
+  continueToken: '',
+  sendInitialEvents: undefined,
+}
+
+/** Anything but a word for false is true, also an empty value. */
+export const parseBoolean = (value: string | null): boolean => value !== null && !FALSE_WORDS.has(value)
+
+function parseInteger(value: string | null): number | undefined {
+  if (value === null || value === '') return undefined
+  if (!INTEGER.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  return Number(value)
+}
+
+/** Throws BadRequest or Invalid. */
+export function parseListOptions(query: URLSearchParams, isWatch: boolean): ListOptions {
+  if (query.size === 0) return NONE
+  const sendInitialEvents = query.get('sendInitialEvents')
+  const options: ListOptions = {
+    labelSelector: query.get('labelSelector') ?? '',
+    fieldSelector: query.get('fieldSelector') ?? '',
+    watch: isWatch,
+    allowWatchBookmarks: parseBoolean(query.get('allowWatchBookmarks')),
+    resourceVersion: query.get('resourceVersion') ?? '',
+    resourceVersionMatch: query.get('resourceVersionMatch') ?? '',
+    timeoutSeconds: parseInteger(query.get('timeoutSeconds')),
+    limit: Math.max(0, parseInteger(query.get('limit')) ?? 0),
+    continueToken: query.get('continue') ?? '',
+    sendInitialEvents: sendInitialEvents === null ? undefined : parseBoolean(sendInitialEvents),
+  }
+  const errors = isWatch ? validateWatch(options) : validateList(options)
+  if (errors.length > 0) throw newInvalid(KIND, '', errors)
+  return options
+}
+
+const MATCH = FieldPath.of('resourceVersionMatch')
+const SEND = FieldPath.of('sendInitialEvents')
+
+function validateList({
+  resourceVersion,
+  resourceVersionMatch,
+  continueToken,
+  sendInitialEvents,
+}: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  if (resourceVersionMatch !== '') {
+    if (resourceVersion === '')
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden unless resourceVersion is provided'))
+    if (continueToken !== '')
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'))
+    if (resourceVersionMatch !== 'Exact' && resourceVersionMatch !== 'NotOlderThan') {
+      errors.push(notSupported(MATCH, resourceVersionMatch, ['Exact', 'NotOlderThan', '']))
+    }
+    if (resourceVersionMatch === 'Exact' && resourceVersion === '0') {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    }
+  }
+  if (sendInitialEvents !== undefined) errors.push(forbidden(SEND, 'sendInitialEvents is forbidden for list'))
+  return errors
+}
+
+function validateWatch({ resourceVersionMatch, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
+  const errors: FieldError[] = []
+  if (sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan') {
+    errors.push(forbidden(MATCH, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'))
+  }
+  if (resourceVersionMatch !== '') {
+    if (sendInitialEvents === undefined) {
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
+    }
+    if (resourceVersionMatch !== 'NotOlderThan' && sendInitialEvents === undefined) {
+      errors.push(notSupported(MATCH, resourceVersionMatch, ['NotOlderThan']))
+    }
+    if (continueToken !== '')
+      errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden when continue is provided'))
+  }
+  return errors
+}

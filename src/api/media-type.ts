@@ -1,0 +1,87 @@
+/** Thread: any. Which form of an answer a client wants: the Accept header against what can be made. */
+
+export interface MediaTypeClause {
+  /** application/json; lower case */
+  readonly type: string
+  readonly parameters: Readonly<Record<string, string>>
+  readonly quality: number
+}
+
+export type Serialization = 'json' | 'yaml' | 'protobuf'
+
+/** What the objects are shown as: themselves, or a Table or their metadata in a version of meta.k8s.io. */
+export interface Transformation {
+  readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+  readonly version: 'v1' | 'v1beta1'
+}
+
+export interface AcceptedMediaType {
+  readonly serialization: Serialization
+  readonly pretty: boolean
+  readonly transformation: Transformation | undefined
+}
+
+/** `unknown`: nothing of what is offered; `unknown-transformation`: the format is, the form of the object is not. */
+export type Negotiation = AcceptedMediaType | 'unknown' | 'unknown-transformation'
+
+const TYPES: Readonly<Record<string, Serialization>> = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/vnd.kubernetes.protobuf': 'protobuf',
+}
+
+export const CONTENT_TYPES: Readonly<Record<Serialization, string>> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+}
+
+const PLAIN_JSON: AcceptedMediaType = { serialization: 'json', pretty: false, transformation: undefined }
+
+export function parseMediaType(text: string): MediaTypeClause | undefined {
+  const [type, ...rest] = text.split(';').map((part) => part.trim())
+  if (type === undefined || !/^[^\s/]+\/[^\s/]+$/.test(type)) return undefined
+  const parameters: Record<string, string> = {}
+  for (const parameter of rest) {
+    const at = parameter.indexOf('=')
+    if (at > 0) parameters[parameter.slice(0, at).trim().toLowerCase()] = unquote(parameter.slice(at + 1).trim())
+  }
+  const quality = Number(parameters['q'] ?? '1')
+  return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 1 }
+}
+
+const unquote = (text: string): string =>
+  text.startsWith('"') && text.endsWith('"') && text.length > 1 ? text.slice(1, -1) : text
+
+export function parseAccept(header: string): MediaTypeClause[] {
+  const clauses = header.split(',').map((part) => parseMediaType(part.trim()))
+  // Stable: the client's order decides between clauses of one quality.
+  return clauses.filter((c) => c !== undefined).sort((a, b) => b.quality - a.quality)
+}
+
+/** The common headers are answered without parsing them. */
+export function negotiate(accept: string): Negotiation {
+  if (accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_JSON
+  let transformationSeen = false
+  for (const clause of parseAccept(accept)) {
+    const serialization = clause.type === '*/*' ? 'json' : TYPES[clause.type]
+    if (serialization === undefined) continue
+    const transformation = transformationOf(clause.parameters)
+    if (transformation === 'unknown') {
+      transformationSeen = true
+      continue
+    }
+    // A Table has a protobuf form in name only.
+    if (transformation?.as === 'Table' && serialization === 'protobuf') continue
+    const { pretty } = clause.parameters
+    return { serialization, pretty: pretty === '1' || pretty === 'true', transformation }
+  }
+  return transformationSeen ? 'unknown-transformation' : 'unknown'
+}
+
+function transformationOf({ as, g, v }: Readonly<Record<string, string>>): Transformation | undefined | 'unknown' {
+  if (as === undefined && g === undefined && v === undefined) return undefined
+  if (g !== 'meta.k8s.io' || (v !== 'v1' && v !== 'v1beta1')) return 'unknown'
+  if (as === 'Table' || as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return { as, version: v }
+  return 'unknown'
+}

@@ -1,0 +1,236 @@
+/**
+ * Thread: main. What happens to a request: request info, who and whether, then the verb. GET, LIST and WATCH in JSON are
+ * answered here from shared memory; everything that must understand an object goes to the pool, once.
+ */
+import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
+import type { RequestInfo } from '../api/request-info.js'
+import { newBadRequest, newGenericServerResponse, newNotAcceptable } from '../api/status.js'
+import type { UserInfo } from '../api/user-info.js'
+import type { Clock } from '../lib/clock.js'
+import type { Random } from '../lib/jitter.js'
+import type { Logger } from '../lib/logger.js'
+import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
+import type { Exchange } from './exchange.js'
+import { Inflight, type InflightLimits, isLongRunning, isMutating } from './inflight.js'
+import type { NonResourcePaths } from './non-resource-paths.js'
+import type { Pool } from './pool.js'
+import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
+import { requestInfo } from './request-info.js'
+import { checkShape, ResourceTable } from './resource-table.js'
+import type { ServedResource } from './served-resource.js'
+import { getObject } from './verbs/get.js'
+import { listObjects } from './verbs/list.js'
+import { startWatch, type Watch } from './verbs/watch.js'
+import { WatchHub } from './verbs/watch-hub.js'
+import { MAX_BODY_BYTES, writeError } from './write-status.js'
+
+const NO_QUERY = new URLSearchParams()
+const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
+const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+
+export interface FrontEndOptions {
+  readonly cache: CacheView
+  readonly pool: Pool
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+  readonly nonResourcePaths: NonResourcePaths
+  readonly inflight: InflightLimits
+  readonly requestTimeoutMs: number
+  readonly minRequestTimeoutSeconds: number
+  /** Who makes the request; throws Unauthorized. */
+  authenticate(exchange: Exchange): UserInfo
+}
+
+export class FrontEnd {
+  readonly #options: FrontEndOptions
+  readonly #inflight: Inflight
+  readonly #hubs = new Map<string, WatchHub>()
+  readonly #watches = new Set<Watch>()
+  readonly #context: ReadContext
+  #resources = new ResourceTable([])
+  #idle: (() => void) | undefined
+  #open = 0
+
+  constructor(options: FrontEndOptions) {
+    this.#options = options
+    this.#inflight = new Inflight(options.inflight)
+    this.#context = {
+      cache: options.cache,
+      clock: options.clock,
+      random: options.random,
+      minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
+      readInPool: (request) => this.#readInPool(request),
+      convert: (conversion) => options.pool.run('convert', conversion),
+    }
+  }
+
+  serve(resources: readonly ServedResource[]): void {
+    this.#resources = new ResourceTable(resources)
+  }
+
+  readonly handle = (exchange: Exchange): void => {
+    this.#open++
+    exchange.onFinished(() => {
+      this.#open--
+      if (this.#open === 0) this.#idle?.()
+    })
+    try {
+      const pending = this.#route(exchange)
+      pending?.catch((error: unknown) => writeError(exchange, error, this.#options.logger))
+    } catch (error) {
+      writeError(exchange, error, this.#options.logger)
+    }
+  }
+
+  /** Ends every watch and resolves when no request is under way. */
+  async drain(): Promise<void> {
+    for (const watch of this.#watches) watch.end()
+    if (this.#open === 0) return
+    await new Promise<void>((resolve) => {
+      this.#idle = resolve
+    })
+  }
+
+  #route(exchange: Exchange): Promise<void> | undefined {
+    const { head } = exchange
+    const path = decodePath(head.rawPath)
+    const query = head.query === '' ? NO_QUERY : new URLSearchParams(head.query)
+    const info = requestInfo(head.method, path, query)
+    const user = this.#options.authenticate(exchange)
+    if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, path, query)
+    const resource = this.#resolve(exchange, info)
+    if (resource === undefined) return undefined
+    const nameInPath = info.parts.length > 1
+    checkShape(info, resource, nameInPath)
+    const leave = isLongRunning(info.verb, info.subresource) ? undefined : this.#inflight.enter(isMutating(info.verb))
+    const request: ReadRequest = { exchange, info, query, resource, user }
+    try {
+      const pending = this.#dispatch(request)
+      if (leave === undefined) return pending
+      if (pending === undefined) leave()
+      return pending?.finally(leave)
+    } catch (error) {
+      leave?.()
+      throw error
+    }
+  }
+
+  /** Undefined: answered. A group that nobody serves gets what a plain web server would say. */
+  #resolve(exchange: Exchange, info: RequestInfo): ServedResource | undefined {
+    const found = this.#resources.resolve(info)
+    if (found === 'no-group') {
+      this.#options.nonResourcePaths.notFound(exchange)
+      return undefined
+    }
+    if (found === 'no-resource') throw newGenericServerResponse(404)
+    return found
+  }
+
+  #dispatch(request: ReadRequest): Promise<void> | undefined {
+    const { info, exchange } = request
+    if (exchange.head.method === 'HEAD' || info.verb === '') throw newGenericServerResponse(405)
+    if (isMutating(info.verb)) return this.#write(request)
+    const accepted = this.#accepted(exchange, info.verb !== 'get')
+    if (info.subresource !== '' && info.verb === 'get') return this.#fromPool(request)
+    if (info.verb === 'watch') return this.#watch(request, accepted)
+    const { resource } = request
+    const arena = this.#options.cache.arena(resource.arena)
+    const inMemory =
+      resource.direct && accepted.serialization === 'json' && !accepted.pretty && accepted.transformation === undefined
+    if (!inMemory || arena === undefined || !arena.ready() || request.query.has('pretty'))
+      return this.#fromPool(request)
+    if (info.verb === 'get') return getObject(request, arena, this.#context)
+    return listObjects(request, arena, this.#context).then((done) => (done ? undefined : this.#fromPool(request)))
+  }
+
+  #accepted(exchange: Exchange, streams: boolean): AcceptedMediaType {
+    const accepted = negotiate(exchange.head.accept)
+    if (accepted === 'unknown') {
+      throw newNotAcceptable(
+        `406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`,
+      )
+    }
+    if (accepted === 'unknown-transformation')
+      throw newNotAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`, false)
+    return accepted
+  }
+
+  async #watch(request: ReadRequest, accepted: AcceptedMediaType): Promise<void> {
+    const { resource, exchange } = request
+    const arena = this.#options.cache.arena(resource.arena)
+    if (arena === undefined) throw newGenericServerResponse(405)
+    let hub = this.#hubs.get(resource.arena)
+    if (hub === undefined) {
+      hub = new WatchHub(arena, this.#options.cache.clock)
+      this.#hubs.set(resource.arena, hub)
+    }
+    const direct = resource.direct && accepted.serialization === 'json' && accepted.transformation === undefined
+    const conversion = { resource: resource.arena, mediaType: exchange.head.accept, apiVersion: resource.apiVersion }
+    const convert = direct ? undefined : (bodies: Uint8Array[]) => this.#context.convert({ ...conversion, bodies })
+    const watch = await startWatch({
+      request,
+      arena,
+      hub,
+      context: this.#context,
+      convert,
+      onEnd: () => {
+        if (watch !== undefined) this.#watches.delete(watch)
+      },
+    })
+    if (watch !== undefined) this.#watches.add(watch)
+  }
+
+  async #fromPool(request: ReadRequest): Promise<void> {
+    respondEncoded(request.exchange, await this.#readInPool(request))
+  }
+
+  #readInPool(request: ReadRequest): Promise<EncodedResponse> {
+    return this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array()))
+  }
+
+  async #write(request: ReadRequest): Promise<void> {
+    const body = await request.exchange.readBody(MAX_BODY_BYTES)
+    const response = await this.#options.pool.run('write', this.#poolRequest(request, body))
+    respondEncoded(request.exchange, response)
+  }
+
+  #poolRequest({ exchange, info, user }: ReadRequest, body: Uint8Array): PoolRequest {
+    const { head } = exchange
+    return {
+      info,
+      method: head.method,
+      query: head.query,
+      user,
+      accept: head.accept,
+      contentType: head.contentType,
+      userAgent: head.userAgent,
+      body,
+      auditId: head.auditId,
+      deadlineMs: this.#options.clock.now() + this.#options.requestTimeoutMs,
+    }
+  }
+}
+
+/** Percent-encoding is undone before the path is split: an encoded slash is a slash. */
+function decodePath(rawPath: string): string {
+  if (!rawPath.includes('%')) return rawPath
+  try {
+    return decodeURIComponent(rawPath)
+  } catch {
+    throw newBadRequest('the path is not valid percent-encoding')
+  }
+}
+
+function respondEncoded(exchange: Exchange, { status, contentType, headers, warnings, body }: EncodedResponse): void {
+  const all = [...headers]
+  for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
+  exchange.respond({ status, contentType, headers: all }, body)
+}
+
+/** Header values hold one line of plain text. */
+function quoteWarning(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not reach a header
+  const plain = text.replace(/[\u0000-\u001f\u007f]/g, ' ')
+  return `"${plain.replace(/[\\"]/g, (c) => `\\${c}`)}"`
+}

@@ -1,0 +1,266 @@
+/** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
+import { existsSync } from 'node:fs'
+import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+
+const SERVING = 'Serving'
+const STORAGE = 'Storage'
+const CACHE = 'Watch cache'
+const LIMITS = 'Limits'
+
+/** Names that kube-apiserver has mean here what they mean there. */
+export const FLAGS: readonly Flag[] = [
+  { name: 'bind-address', type: 'string', default: '127.0.0.1', group: SERVING, help: 'The address to listen on.' },
+  {
+    name: 'secure-port',
+    type: 'integer',
+    default: '6443',
+    group: SERVING,
+    help: 'The port to listen on; 0 takes any free one.',
+  },
+  {
+    name: 'tls-cert-file',
+    type: 'string',
+    default: '',
+    group: SERVING,
+    help: 'The certificate to serve with (PEM). Without it the server speaks plain HTTP, on loopback only.',
+  },
+  {
+    name: 'tls-private-key-file',
+    type: 'string',
+    default: '',
+    group: SERVING,
+    help: 'The key of the certificate (PEM).',
+  },
+  {
+    name: 'front-ends',
+    type: 'integer',
+    default: '1',
+    group: SERVING,
+    help: 'Threads that answer requests, all on one port.',
+  },
+  {
+    name: 'pool-threads',
+    type: 'integer',
+    default: '0',
+    group: SERVING,
+    help: 'Threads that decode, validate and store; 0 chooses by the number of cores.',
+  },
+  {
+    name: 'token-auth-file',
+    type: 'string',
+    default: '',
+    group: SERVING,
+    help: 'CSV file of static tokens: token,user,uid,"group1,group2".',
+  },
+  { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
+  {
+    name: 'storage-backend',
+    type: 'string',
+    default: '',
+    group: STORAGE,
+    help: 'etcd3 or embedded; without it etcd3 when --etcd-servers is given, else embedded.',
+  },
+  {
+    name: 'data-dir',
+    type: 'string',
+    default: './data',
+    group: STORAGE,
+    help: 'Where the embedded engine keeps its files.',
+  },
+  {
+    name: 'etcd-servers',
+    type: 'list',
+    default: '',
+    group: STORAGE,
+    help: 'Addresses of etcd, with scheme, separated by commas.',
+  },
+  {
+    name: 'etcd-servers-overrides',
+    type: 'list',
+    default: '',
+    group: STORAGE,
+    help: 'Other servers for a resource: group/resource#server;server.',
+  },
+  { name: 'etcd-prefix', type: 'string', default: '/registry', group: STORAGE, help: 'The prefix of all keys.' },
+  {
+    name: 'etcd-cafile',
+    type: 'string',
+    default: '',
+    group: STORAGE,
+    help: 'The authority that signed etcd’s certificate.',
+  },
+  { name: 'etcd-certfile', type: 'string', default: '', group: STORAGE, help: 'The client certificate for etcd.' },
+  {
+    name: 'etcd-keyfile',
+    type: 'string',
+    default: '',
+    group: STORAGE,
+    help: 'The key of the client certificate for etcd.',
+  },
+  {
+    name: 'etcd-compaction-interval',
+    type: 'duration',
+    default: '5m',
+    group: STORAGE,
+    help: 'How often history is compacted; 0 turns it off.',
+  },
+  {
+    name: 'etcd-db-metric-poll-interval',
+    type: 'duration',
+    default: '30s',
+    group: STORAGE,
+    help: 'How often the size of the database is asked for.',
+  },
+  {
+    name: 'etcd-count-metric-poll-period',
+    type: 'duration',
+    default: '1m',
+    group: STORAGE,
+    help: 'How often objects are counted for metrics; 0 turns it off.',
+  },
+  {
+    name: 'delete-collection-workers',
+    type: 'integer',
+    default: '1',
+    group: STORAGE,
+    help: 'Deletions under way at once for a DELETE of a collection.',
+  },
+  {
+    name: 'enable-garbage-collector',
+    type: 'boolean',
+    default: 'true',
+    group: STORAGE,
+    help: 'Whether deletions leave marks for the garbage collector.',
+  },
+  {
+    name: 'encryption-provider-config',
+    type: 'string',
+    default: '',
+    group: STORAGE,
+    help: 'The EncryptionConfiguration file for secrets at rest.',
+  },
+  {
+    name: 'watch-cache',
+    type: 'boolean',
+    default: 'true',
+    group: CACHE,
+    help: 'Whether resources are served from memory.',
+  },
+  {
+    name: 'watch-cache-sizes',
+    type: 'list',
+    default: '',
+    group: CACHE,
+    help: 'resource[.group]#size; 0 turns the cache of a resource off.',
+  },
+  {
+    name: 'cache-memory-limit',
+    type: 'bytes',
+    default: '1Gi',
+    group: CACHE,
+    help: 'How much memory one resource may take before it is served from storage.',
+  },
+  {
+    name: 'max-requests-inflight',
+    type: 'integer',
+    default: '400',
+    group: LIMITS,
+    help: 'Reads under way at once; 0: no limit.',
+  },
+  {
+    name: 'max-mutating-requests-inflight',
+    type: 'integer',
+    default: '200',
+    group: LIMITS,
+    help: 'Writes under way at once; 0: no limit.',
+  },
+  {
+    name: 'request-timeout',
+    type: 'duration',
+    default: '1m',
+    group: LIMITS,
+    help: 'How long a request may take that is not a watch.',
+  },
+  {
+    name: 'min-request-timeout',
+    type: 'integer',
+    default: '1800',
+    group: LIMITS,
+    help: 'Seconds that a watch lasts at least when the client does not say; at most twice that.',
+  },
+  { name: 'event-ttl', type: 'duration', default: '1h', group: LIMITS, help: 'How long events are kept.' },
+]
+
+export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''
+export const flagNumber = (values: FlagValues, name: string): number => Number(flagText(values, name))
+export const flagBoolean = (values: FlagValues, name: string): boolean => flagText(values, name) === 'true'
+export const flagDurationMs = (values: FlagValues, name: string): number => parseDurationMs(flagText(values, name)) ?? 0
+export const flagBytes = (values: FlagValues, name: string): number => parseBytes(flagText(values, name)) ?? 0
+export const flagList = (values: FlagValues, name: string): string[] =>
+  flagText(values, name)
+    .split(',')
+    .filter((part) => part !== '')
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** Everything that is wrong; values that are not of their type were reported before. */
+export function validate(values: FlagValues): string[] {
+  const errors: string[] = []
+  const pair = (a: string, b: string): void => {
+    if ((flagText(values, a) === '') !== (flagText(values, b) === ''))
+      errors.push(`--${a} and --${b} must be given together`)
+  }
+  pair('tls-cert-file', 'tls-private-key-file')
+  pair('etcd-certfile', 'etcd-keyfile')
+  for (const name of [
+    'tls-cert-file',
+    'tls-private-key-file',
+    'etcd-cafile',
+    'etcd-certfile',
+    'etcd-keyfile',
+    'token-auth-file',
+    'encryption-provider-config',
+  ]) {
+    const file = flagText(values, name)
+    if (file !== '' && !existsSync(file)) errors.push(`--${name}: there is no file ${JSON.stringify(file)}`)
+  }
+  const within = (name: string, low: number, high: number): void => {
+    const number = flagNumber(values, name)
+    if (Number.isInteger(number) && (number < low || number > high))
+      errors.push(`--${name} must be between ${low} and ${high}, not ${number}`)
+  }
+  within('secure-port', 0, 65535)
+  within('front-ends', 1, 64)
+  within('pool-threads', 0, 256)
+  within('delete-collection-workers', 1, 1000)
+  within('max-requests-inflight', 0, 1e9)
+  within('max-mutating-requests-inflight', 0, 1e9)
+  within('min-request-timeout', 1, 1e9)
+  errors.push(...storageErrors(values))
+  if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
+    errors.push(
+      `--bind-address ${flagText(values, 'bind-address')}: plain HTTP is served on loopback only; give --tls-cert-file and --tls-private-key-file`,
+    )
+  }
+  if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
+    errors.push('--log-level must be debug, info, warn or error')
+  return errors
+}
+
+function storageErrors(values: FlagValues): string[] {
+  const errors: string[] = []
+  const backend = flagText(values, 'storage-backend')
+  const servers = flagList(values, 'etcd-servers')
+  if (backend === 'etcd2') errors.push('--storage-backend etcd2 is no longer supported')
+  else if (!['', 'etcd3', 'embedded'].includes(backend))
+    errors.push(`--storage-backend ${JSON.stringify(backend)} is unknown; it is etcd3 or embedded`)
+  if (backend === 'etcd3' && servers.length === 0) errors.push('--storage-backend etcd3 needs --etcd-servers')
+  if (backend === 'embedded' && servers.length > 0)
+    errors.push('--etcd-servers is of no use with --storage-backend embedded')
+  for (const server of servers) {
+    if (!/^https?:\/\/[^/]+$/.test(server))
+      errors.push(`--etcd-servers: ${JSON.stringify(server)} is not of the form http(s)://host:port`)
+  }
+  if (!flagText(values, 'etcd-prefix').startsWith('/')) errors.push('--etcd-prefix must start with a slash')
+  return errors
+}

@@ -1,0 +1,71 @@
+/** Thread: main. The worker pool: one crossing each way, bytes transferred, a bounded queue. */
+import { cpus } from 'node:os'
+import type { MessagePort } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { newTooManyRequests } from '../api/status.js'
+import type { Closable } from '../lib/lifecycle.js'
+import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
+import type { PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+
+/** Tasks wait on storage most of their time, so a thread has many under way. */
+const TASKS_PER_THREAD = 128
+/** Requests that wait for a thread; beyond it they are told to come again. */
+const MAX_QUEUE = 4096
+
+export interface PoolOptions {
+  readonly threads: number
+  readonly start: PoolStart
+  /** Each thread asks for a line to the owner when it starts. */
+  readonly attach: (port: MessagePort) => void
+  readonly onWorkerError: (error: unknown) => void
+}
+
+/** One thread for the front end, one for the owner; the pool gets the rest, and never less than one. */
+export const defaultPoolThreads = (): number => Math.max(1, Math.min(8, cpus().length - 1))
+
+export class Pool implements Closable {
+  readonly #piscina: Piscina
+
+  constructor(options: PoolOptions) {
+    this.#piscina = new Piscina({
+      filename: new URL('../workers/pool-thread.js', import.meta.url).href,
+      minThreads: options.threads,
+      maxThreads: options.threads,
+      concurrentTasksPerWorker: TASKS_PER_THREAD,
+      maxQueue: MAX_QUEUE,
+      // Waiting by Atomics would block a thread that has storage calls under way.
+      atomics: 'disabled',
+      workerData: options.start,
+    })
+    this.#piscina.on('message', (message: PoolThreadMessage) => options.attach(message.port))
+    this.#piscina.on('error', options.onWorkerError)
+  }
+
+  get queueSize(): number {
+    return this.#piscina.queueSize
+  }
+
+  async run<K extends PoolTaskName>(
+    type: K,
+    input: Parameters<PoolTasks[K]>[0],
+    signal?: AbortSignal,
+  ): Promise<PoolResult<K>> {
+    if (this.#piscina.queueSize >= MAX_QUEUE) throw newTooManyRequests('too many requests, please try again later', 1)
+    const task = { type, input } as PoolTask
+    const transferList = transferable(task)
+    return (await this.#piscina.run(task, {
+      transferList,
+      ...(signal === undefined ? {} : { signal }),
+    })) as PoolResult<K>
+  }
+
+  async close(): Promise<void> {
+    await this.#piscina.close()
+  }
+}
+
+function transferable(task: PoolTask): ArrayBuffer[] {
+  if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
+  const { body } = task.input
+  return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]
+}

@@ -1,0 +1,80 @@
+/** Thread: main. From method, path and query to what is asked for. The rules are those of Kubernetes' RequestInfoFactory. */
+import type { RequestInfo } from '../api/request-info.js'
+
+/** Below a namespace's own path these are the namespace's subresources, not resources in it. */
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** `path` is decoded already. */
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const info: Mutable<RequestInfo> = {
+    isResourceRequest: false,
+    path,
+    verb: method.toLowerCase(),
+    apiPrefix: '',
+    apiGroup: '',
+    apiVersion: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: [],
+  }
+  let parts = path.split('/').filter((part) => part !== '')
+  if (parts.length < 3) return info
+  const [prefix] = parts
+  if (prefix !== 'api' && prefix !== 'apis') return info
+  if (prefix === 'apis' && parts.length < 4) return info
+  info.apiPrefix = prefix
+  info.isResourceRequest = true
+  info.apiGroup = prefix === 'apis' ? parts[1]! : ''
+  info.apiVersion = prefix === 'apis' ? parts[2]! : parts[1]!
+  parts = parts.slice(prefix === 'apis' ? 3 : 2)
+  info.verb = VERBS[method] ?? ''
+  // The legacy forms /watch/… and /proxy/… name their verb in the path.
+  if (parts[0] === 'watch' || parts[0] === 'proxy') {
+    if (parts.length < 2) return { ...info, isResourceRequest: false, verb: method.toLowerCase() }
+    info.verb = parts[0]
+    parts = parts.slice(1)
+  }
+  fillResource(info, parts)
+  // A collection: no name.
+  if (info.name === '' && info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list'
+  else if (info.name === '' && info.verb === 'delete') info.verb = 'deletecollection'
+  if (info.name === '' && (info.verb === 'list' || info.verb === 'watch' || info.verb === 'deletecollection')) {
+    info.name = singleName(query.get('fieldSelector') ?? '')
+  }
+  return info
+}
+
+function fillResource(info: Mutable<RequestInfo>, given: readonly string[]): void {
+  let parts = given
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    info.namespace = parts[1]!
+    if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)) parts = parts.slice(2)
+  }
+  info.parts = parts
+  info.resource = parts[0] ?? ''
+  info.name = parts[1] ?? ''
+  if (parts.length > 2 && info.verb !== 'proxy') info.subresource = parts[2]!
+}
+
+/** A selector of one name makes the request one for that object: authorization by name then applies. */
+function singleName(fieldSelector: string): string {
+  const match = /^metadata\.name==?([^,=!\\]+)$/.exec(fieldSelector)
+  return match?.[1] ?? ''
+}
+
+/** Query parameters are read as Kubernetes reads booleans: anything but false and 0 is true, also nothing. */
+export const isTrue = (value: string | null): boolean =>
+  value !== null && !['false', '0', 'f', 'F', 'FALSE', 'False'].includes(value)

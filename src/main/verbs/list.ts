@@ -1,0 +1,188 @@
+/** Thread: main. LIST: a head, slices of shared memory with commas between them, and a tail. */
+import { type ListOptions, parseListOptions } from '../../api/list-options.js'
+import { parseSelectors, type Selectors } from '../../api/selectors.js'
+import { newBadRequest, newExpired } from '../../api/status.js'
+import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
+import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/continue-token.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { ReadContext, ReadRequest } from '../read-context.js'
+import type { ServedResource } from '../served-resource.js'
+import { waitUntilFresh } from './fresh.js'
+import { scopeOf } from './key-scope.js'
+
+const DECIMAL = /^\d+$/
+const TAIL = Buffer.from(']}\n')
+const COMMA = 44
+const BRACE = 123
+/** Pieces that a list is written in: large enough to cost few calls, small enough to keep a slow client cheap. */
+const PIECE_BYTES = 256 * 1024
+
+interface ListPosition {
+  /** Exactly this revision; undefined: the newest. */
+  readonly revision: number | undefined
+  readonly startKey: string
+  /** Wait for this revision first. */
+  readonly minimumRevision: number
+  /** Everything acknowledged must be in it. */
+  readonly consistent: boolean
+  readonly limit: number
+}
+
+/** False when memory cannot answer it and storage must be asked. */
+export async function listObjects(request: ReadRequest, arena: ArenaReader, context: ReadContext): Promise<boolean> {
+  const { resource, info } = request
+  const options = parseListOptions(request.query, false)
+  const selectors = parseSelectors(options, resource.selectableFields)
+  const scope = scopeOf(resource, info.namespace, selectors.field)
+  const position = listPosition(options, resource.rootKey(info.namespace))
+  if (position.consistent) await context.cache.fence()
+  if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision)
+  const snapshot = snapshotAt(arena, position.revision)
+  if (snapshot === undefined) return false
+  const items = collect(snapshot, scope, position, selectors)
+  const continueToken =
+    items.nextKey === undefined
+      ? ''
+      : encodeContinue(items.nextKey, resource.rootKey(info.namespace), snapshot.revision)
+  writeList(request, snapshot, items, continueToken)
+  return true
+}
+
+function listPosition(options: ListOptions, rootKey: string): ListPosition {
+  const { resourceVersion, resourceVersionMatch, continueToken, limit } = options
+  const newest = { revision: undefined, startKey: rootKey, minimumRevision: 0, consistent: true, limit }
+  if (continueToken !== '') {
+    const { startKey, revision } = decodeToken(continueToken, rootKey)
+    if (resourceVersion !== '' && resourceVersion !== '0')
+      throw newBadRequest('specifying resource version is not allowed when using continue')
+    return revision === NEWEST_REVISION ? { ...newest, startKey } : { ...newest, startKey, revision, consistent: false }
+  }
+  if (resourceVersion === '') return newest
+  if (!DECIMAL.test(resourceVersion))
+    throw newBadRequest(`invalid resource version: ${JSON.stringify(resourceVersion)} is not a number`)
+  const asked = Number(resourceVersion)
+  // Whatever is at hand, whole: a limit would make a page of what may be old.
+  if (asked === 0) return { ...newest, consistent: false, limit: 0 }
+  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
+  if (exact) return { ...newest, revision: asked, minimumRevision: asked, consistent: false }
+  return { ...newest, minimumRevision: asked, consistent: false }
+}
+
+function decodeToken(token: string, rootKey: string): { startKey: string; revision: number } {
+  try {
+    return decodeContinue(token, rootKey)
+  } catch (error) {
+    if (isStorageError(error, 'invalid-request')) throw newBadRequest(error.message)
+    throw error
+  }
+}
+
+/** Undefined when the revision has left memory: storage may still have it. */
+function snapshotAt(arena: ArenaReader, revision: number | undefined): Snapshot | undefined {
+  try {
+    return arena.snapshot(revision)
+  } catch (error) {
+    if (isStorageError(error, 'too-old')) return undefined
+    if (isStorageError(error, 'too-large')) throw newExpired(error.message)
+    throw error
+  }
+}
+
+interface Items {
+  /** Views over shared memory, valid while the snapshot is held. */
+  readonly bodies: Uint8Array[]
+  /** Where the next page starts. */
+  readonly nextKey: string | undefined
+  readonly remaining: number | undefined
+}
+
+function collect(
+  snapshot: Snapshot,
+  scope: { readonly start: string; readonly end: string },
+  position: ListPosition,
+  selectors: Selectors,
+): Items {
+  const { limit } = position
+  const unselected = selectors.label.empty() && selectors.field.empty()
+  const bodies: Uint8Array[] = []
+  let lastKey: string | undefined
+  let nextKey: string | undefined
+  const visit = (record: RecordView): boolean | undefined => {
+    if (limit > 0 && bodies.length === limit) {
+      // With a selector a page ends after its last item; whether anything follows must be looked for.
+      if (unselected || (selectors.label.matches(record.labels) && selectors.field.matches(record.fields))) {
+        nextKey = `${lastKey}\0`
+        return false
+      }
+      return undefined
+    }
+    if (!unselected && !(selectors.label.matches(record.labels) && selectors.field.matches(record.fields)))
+      return undefined
+    bodies.push(record.body())
+    if (limit > 0 && bodies.length === limit) lastKey = record.key
+    return undefined
+  }
+  const start = later(position.startKey, scope.start)
+  snapshot.scan(start, scope.end, visit)
+  const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scope.end) : undefined
+  return { bodies, nextKey, remaining }
+}
+
+function later(key: string, other: string): string {
+  if (key > other) return key
+  return other
+}
+
+function writeList(request: ReadRequest, snapshot: Snapshot, items: Items, continueToken: string): void {
+  const { exchange, resource } = request
+  const head = Buffer.from(resource.listHead(snapshot.revision, continueToken, items.remaining))
+  const { bodies } = items
+  let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
+  for (const body of bodies) total += body.byteLength - resource.itemSkip(body)
+  const next = pieces(head, bodies, resource, total)
+  exchange.respondSized({ status: 200, contentType: 'application/json' }, total, next, () => snapshot.release())
+}
+
+/** The list in pieces, all made in one buffer: a piece is out before the next one is made. */
+function pieces(
+  head: Uint8Array,
+  bodies: readonly Uint8Array[],
+  resource: ServedResource,
+  total: number,
+): () => Uint8Array | undefined {
+  const buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
+  let index = -1
+  let pending: Uint8Array | undefined = head
+  let brace = false
+  let comma = false
+  return () => {
+    let at = 0
+    for (;;) {
+      if (pending === undefined) {
+        index++
+        if (index < bodies.length) {
+          const body: Uint8Array = bodies[index]!
+          const skip = resource.itemSkip(body)
+          comma = index > 0
+          brace = skip > 0
+          pending = skip > 0 ? body.subarray(skip + 1) : body
+        } else if (index === bodies.length) pending = TAIL
+        else return at === 0 ? undefined : buffer.subarray(0, at)
+      }
+      if ((comma || brace) && at + 2 > buffer.byteLength) return buffer.subarray(0, at)
+      if (comma) buffer[at++] = COMMA
+      if (brace) buffer[at++] = BRACE
+      comma = false
+      brace = false
+      const room = buffer.byteLength - at
+      if (pending.byteLength > room) {
+        buffer.set(pending.subarray(0, room), at)
+        pending = pending.subarray(room)
+        return buffer
+      }
+      buffer.set(pending, at)
+      at += pending.byteLength
+      pending = undefined
+    }
+  }
+}

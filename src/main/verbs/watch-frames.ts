@@ -1,0 +1,60 @@
+/** Thread: main. Watch events as bytes: one JSON document a line. */
+
+import type { Selectors } from '../../api/selectors.js'
+import type { Status } from '../../api/status.js'
+import type { CacheEvent, RecordView } from '../../cacher/shared-memory.js'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+const HEADS: Readonly<Record<EventType | 'BOOKMARK' | 'ERROR', Uint8Array>> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+  BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
+  ERROR: Buffer.from('{"type":"ERROR","object":'),
+}
+const TAIL = Buffer.from('}\n')
+
+export function frame(type: EventType | 'BOOKMARK' | 'ERROR', object: Uint8Array): Buffer {
+  const head = HEADS[type]
+  const bytes = Buffer.allocUnsafe(head.byteLength + object.byteLength + TAIL.byteLength)
+  bytes.set(head)
+  bytes.set(object, head.byteLength)
+  bytes.set(TAIL, head.byteLength + object.byteLength)
+  return bytes
+}
+
+export const errorFrame = (status: Status): Buffer => frame('ERROR', Buffer.from(JSON.stringify(status)))
+
+/** What a watcher with these selectors sees of an event; undefined: nothing. */
+export function visibleType(event: CacheEvent, selectors: Selectors): EventType | undefined {
+  const { label, field } = selectors
+  if (label.empty() && field.empty()) return event.type
+  const matches = (record: RecordView | undefined): boolean =>
+    record !== undefined && label.matches(record.labels) && field.matches(record.fields)
+  const before = matches(event.previous)
+  const now = event.type !== 'DELETED' && matches(event.record)
+  if (now) return before ? 'MODIFIED' : 'ADDED'
+  return before ? 'DELETED' : undefined
+}
+
+/**
+ * The object that goes with it. A deletion shows the last state that the watcher could see, with the revision at which
+ * it went out of sight.
+ */
+export function visibleBody(event: CacheEvent, type: EventType): Uint8Array {
+  if (type !== 'DELETED' || event.type === 'DELETED') return event.record.body()
+  return withRevision(event.previous!, event.revision)
+}
+
+function withRevision(record: RecordView, revision: number): Uint8Array {
+  const body = record.body()
+  const digits = Buffer.from(String(revision))
+  const oldLength = String(record.modRevision).length
+  const at = record.revisionOffset
+  const bytes = Buffer.allocUnsafe(body.byteLength - oldLength + digits.byteLength)
+  bytes.set(body.subarray(0, at))
+  bytes.set(digits, at)
+  bytes.set(body.subarray(at + oldLength), at + digits.byteLength)
+  return bytes
+}

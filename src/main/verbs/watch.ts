@@ -1,0 +1,304 @@
+/**
+ * Thread: main. One watch, from its first event to its end.
+ *
+ *   initial ──state sent──▶ catching up ──at the hub's revision──▶ live (in the hub)
+ *                               ▲                                     │ the socket is full
+ *                               └────────drained────── parked ◀───────┘
+ *
+ * Any state ends with the client, the timeout, an ERROR event or the server's shutdown. A parked watch holds a revision
+ * and nothing else; when the window passes it, it gets 410 Expired.
+ */
+import { type ListOptions, parseListOptions } from '../../api/list-options.js'
+import { parseSelectors, type Selectors } from '../../api/selectors.js'
+import { newExpired, newUnknown, type StatusError } from '../../api/status.js'
+import type { ArenaReader, EventCursor, Snapshot } from '../../cacher/shared-memory.js'
+import type { Timer } from '../../lib/clock.js'
+import { jitter } from '../../lib/jitter.js'
+import { isStorageError } from '../../storage/errors.js'
+import type { ResponseStream } from '../exchange.js'
+import type { ReadContext, ReadRequest } from '../read-context.js'
+import { tooLarge, waitUntilFresh } from './fresh.js'
+import { type KeyScope, scopeOf } from './key-scope.js'
+import { errorFrame, frame, visibleBody, visibleType } from './watch-frames.js'
+import type { HubWatcher, WatchHub } from './watch-hub.js'
+
+const DECIMAL = /^\d+$/
+const BOOKMARK_INTERVAL_MS = 60_000
+/** So much before its end a watch gets a last bookmark: the client starts again from there. */
+const LAST_BOOKMARK_MS = 2000
+/** Events a watcher that catches up takes in one turn, so that it does not hold up the others. */
+const CATCH_UP_EVENTS = 256
+
+export interface WatchOptions {
+  readonly request: ReadRequest
+  readonly arena: ArenaReader
+  readonly hub: WatchHub
+  readonly context: ReadContext
+  /** Events in another form; undefined: as they are in memory. */
+  readonly convert: ((bodies: Uint8Array[]) => Promise<Uint8Array[]>) | undefined
+  readonly onEnd: () => void
+}
+
+/** Throws what the client is told before the stream starts. */
+export async function startWatch(options: WatchOptions): Promise<Watch | undefined> {
+  const { request, context } = options
+  const listOptions = parseListOptions(request.query, true)
+  const selectors = parseSelectors(listOptions, request.resource.selectableFields)
+  const { resourceVersion } = listOptions
+  if (resourceVersion !== '' && !DECIMAL.test(resourceVersion)) {
+    throw newUnknown(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: is not a number`)
+  }
+  const scope = watchScope(request, selectors)
+  const revision = Number(resourceVersion)
+  const withState = listOptions.sendInitialEvents ?? revision === 0
+  // A watch from 0 takes what is at hand; one from nothing starts from what is true now.
+  if (resourceVersion === '') await context.cache.fence()
+  else if (withState && revision > 0) await waitUntilFresh(context, revision)
+  const stream = request.exchange.startStream({ status: 200, contentType: 'application/json' })
+  if (stream === undefined) return undefined
+  const watch = new Watch({ ...options, listOptions, selectors, scope, stream })
+  watch.start(withState ? undefined : revision)
+  return watch
+}
+
+function watchScope({ resource, info }: ReadRequest, selectors: Selectors): KeyScope {
+  if (info.name !== '' && info.verb === 'watch' && (info.namespace !== '' || !resource.info.namespaced)) {
+    const key = resource.key(info.namespace, info.name)
+    return { start: key, end: `${key}\0` }
+  }
+  return scopeOf(resource, info.namespace, selectors.field)
+}
+
+interface RunningWatchOptions extends WatchOptions {
+  readonly listOptions: ListOptions
+  readonly selectors: Selectors
+  readonly scope: KeyScope
+  readonly stream: ResponseStream
+}
+
+type WatchState = 'initial' | 'catching-up' | 'live' | 'parked' | 'ended'
+
+export class Watch implements HubWatcher {
+  readonly scope: KeyScope
+  readonly selectors: Selectors
+  readonly #options: RunningWatchOptions
+  #state: WatchState = 'initial'
+  /** Everything up to here has been written. */
+  #revision = 0
+  #drained: (() => void) | undefined
+  #timers: Timer[] = []
+
+  constructor(options: RunningWatchOptions) {
+    this.#options = options
+    this.scope = options.scope
+    this.selectors = options.selectors
+  }
+
+  get seenRevision(): number {
+    return this.#revision
+  }
+
+  /** From `revision`, or from the state of now when undefined. */
+  start(revision: number | undefined): void {
+    const { request, context, listOptions, stream } = this.#options
+    request.exchange.onAbort(() => this.#ended())
+    stream.onDrain(() => this.#onDrain())
+    const timeoutMs = (listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)) * 1000
+    this.#timers.push(context.clock.after(timeoutMs, () => this.end()))
+    if (listOptions.allowWatchBookmarks) this.#scheduleBookmarks(timeoutMs)
+    void this.#run(revision).catch((error: unknown) => this.#fail(error))
+  }
+
+  end(): void {
+    if (this.#state === 'ended') return
+    this.#options.stream.end()
+    this.#ended()
+  }
+
+  async #run(revision: number | undefined): Promise<void> {
+    if (revision === undefined) await this.#sendState()
+    else this.#revision = revision
+    await this.#catchUp()
+  }
+
+  /** What exists, as ADDED events, from one snapshot however long the client takes. */
+  async #sendState(): Promise<void> {
+    const { arena, listOptions, request } = this.#options
+    const snapshot = arena.snapshot()
+    try {
+      let from: string | undefined = this.scope.start
+      while (from !== undefined && !this.#over()) {
+        const chunk = this.#stateChunk(snapshot, from)
+        await this.#writeAll(chunk.bodies.map((body) => ({ type: 'ADDED' as const, body })))
+        from = chunk.next
+      }
+      this.#revision = snapshot.revision
+    } finally {
+      snapshot.release()
+    }
+    if (listOptions.sendInitialEvents === true && listOptions.allowWatchBookmarks && !this.#over()) {
+      await this.#write(frame('BOOKMARK', Buffer.from(request.resource.bookmark(this.#revision, true))))
+    }
+  }
+
+  #stateChunk(snapshot: Snapshot, from: string): { bodies: Uint8Array[]; next: string | undefined } {
+    const { label, field } = this.selectors
+    const bodies: Uint8Array[] = []
+    let next: string | undefined
+    snapshot.scan(from, this.scope.end, (record) => {
+      if (bodies.length === CATCH_UP_EVENTS) {
+        next = record.key
+        return false
+      }
+      if (label.matches(record.labels) && field.matches(record.fields)) bodies.push(record.body())
+      return undefined
+    })
+    return { bodies, next }
+  }
+
+  /** Own cursor, own pace, until the hub can take over. */
+  async #catchUp(): Promise<void> {
+    const { arena, hub, context, convert } = this.#options
+    this.#state = 'catching-up'
+    let cursor: EventCursor | undefined
+    while (!this.#over()) {
+      if (convert === undefined && hub.join(this)) {
+        this.#state = 'live'
+        return
+      }
+      cursor ??= arena.cursor(this.#revision)
+      const events: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; body: Uint8Array }[] = []
+      const outcome = cursor.advance((event) => {
+        const inScope = event.record.key >= this.scope.start && event.record.key < this.scope.end
+        const type = inScope ? visibleType(event, this.selectors) : undefined
+        // Copied: the record may be gone by the time the client has taken what is before it.
+        if (type !== undefined) events.push({ type, body: Buffer.from(visibleBody(event, type)) })
+        return events.length < CATCH_UP_EVENTS
+      })
+      if (outcome === 'expired')
+        throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
+      await this.#writeAll(events)
+      this.#revision = cursor.revision
+      if (convert !== undefined && outcome === 'current') await this.#nextAdvance(context)
+    }
+  }
+
+  /** Waits for new events; only who cannot be in the hub does. */
+  async #nextAdvance(context: ReadContext): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const stop = context.cache.clock.onAdvance(() => {
+        stop()
+        resolve()
+      })
+      this.#options.request.exchange.onAbort(() => {
+        stop()
+        resolve()
+      })
+    })
+  }
+
+  async #writeAll(events: readonly { type: 'ADDED' | 'MODIFIED' | 'DELETED'; body: Uint8Array }[]): Promise<void> {
+    if (events.length === 0) return
+    const { convert, stream } = this.#options
+    const bodies = events.map((event) => event.body)
+    const shown = convert === undefined ? bodies : await convert(bodies.map((body) => new Uint8Array(body)))
+    let writable = true
+    stream.cork(() => {
+      for (const [i, event] of events.entries()) writable = stream.write(frame(event.type, shown[i]!))
+    })
+    if (!writable) await this.#drain()
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    let writable = true
+    const { stream } = this.#options
+    stream.cork(() => {
+      writable = stream.write(bytes)
+    })
+    if (!writable) await this.#drain()
+  }
+
+  #drain(): Promise<void> {
+    if (this.#over()) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#drained = resolve
+      this.#options.request.exchange.onAbort(resolve)
+    })
+  }
+
+  #onDrain(): void {
+    const drained = this.#drained
+    this.#drained = undefined
+    drained?.()
+    if (this.#state !== 'parked') return
+    void this.#catchUp().catch((error: unknown) => this.#fail(error))
+  }
+
+  deliver(bytes: Uint8Array, revision: number): boolean {
+    const { stream, hub } = this.#options
+    let writable = true
+    stream.cork(() => {
+      writable = stream.write(bytes)
+    })
+    if (writable) return true
+    this.#revision = revision
+    hub.leave(this)
+    if (this.#state === 'live') this.#state = 'parked'
+    return false
+  }
+
+  expired(): void {
+    this.#fail(newExpired(`too old resource version: ${this.#revision} (${this.#options.arena.oldestRevision()})`))
+  }
+
+  #scheduleBookmarks(timeoutMs: number): void {
+    const { context } = this.#options
+    const repeat = (): void => {
+      this.#bookmark()
+      this.#timers.push(context.clock.after(jitter(BOOKMARK_INTERVAL_MS, 0.1, context.random), repeat))
+    }
+    this.#timers.push(context.clock.after(jitter(BOOKMARK_INTERVAL_MS, 0.1, context.random), repeat))
+    if (timeoutMs > LAST_BOOKMARK_MS)
+      this.#timers.push(context.clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()))
+  }
+
+  #bookmark(): void {
+    const { hub, request, stream } = this.#options
+    // Only who is in the hub has seen everything up to a known revision.
+    if (this.#state !== 'live') return
+    stream.cork(() =>
+      stream.write(
+        frame('BOOKMARK', Buffer.from(request.resource.bookmark(Math.max(hub.revision, this.#revision), false))),
+      ),
+    )
+  }
+
+  #fail(error: unknown): void {
+    if (this.#over()) return
+    const { stream } = this.#options
+    const { status } = watchError(error, this.#revision)
+    stream.cork(() => stream.write(errorFrame(status)))
+    this.end()
+  }
+
+  #over(): boolean {
+    return this.#state === 'ended' || this.#options.request.exchange.aborted
+  }
+
+  #ended(): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    for (const timer of this.#timers) timer.cancel()
+    this.#options.hub.leave(this)
+    this.#drained?.()
+    this.#options.onEnd()
+  }
+}
+
+function watchError(error: unknown, revision: number): StatusError {
+  if (isStorageError(error, 'too-old'))
+    return newExpired(`too old resource version: ${revision} (${error.fields.compactRevision ?? 0})`)
+  if (isStorageError(error, 'too-large')) return tooLarge(revision, error.fields.currentRevision ?? 0)
+  if (error instanceof Error && 'status' in error) return error as StatusError
+  return newUnknown(error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,32 @@
+/** Thread: main. The one place where an error becomes a response. */
+import { newInternalError, newRequestEntityTooLarge, type Status, StatusError } from '../api/status.js'
+import type { Logger } from '../lib/logger.js'
+import { BodyTooLarge, ClientGone, type Exchange } from './exchange.js'
+
+export const MAX_BODY_BYTES = 3 * 1024 * 1024
+
+const statusText = (status: Status): string => `${JSON.stringify(status)}\n`
+
+export function writeStatus(exchange: Exchange, status: Status): void {
+  const retryAfter = status.details?.retryAfterSeconds
+  const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
+  exchange.respond({ status: status.code ?? 500, contentType: 'application/json', headers }, statusText(status))
+}
+
+export function writeError(exchange: Exchange, error: unknown, logger: Logger): void {
+  if (error instanceof ClientGone || exchange.aborted) return
+  if (error instanceof BodyTooLarge) {
+    const { status } = newRequestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`)
+    exchange.respondAndClose({ status: 413, contentType: 'application/json' }, statusText(status))
+    return
+  }
+  if (error instanceof StatusError) {
+    writeStatus(exchange, error.status)
+    return
+  }
+  logger.error(
+    { err: error, method: exchange.head.method, path: exchange.head.rawPath, auditId: exchange.head.auditId },
+    'request failed',
+  )
+  writeStatus(exchange, newInternalError(error instanceof Error ? error.message : String(error)).status)
+}

@@ -1,0 +1,65 @@
+/** Thread: pool. Namespaces: the label with their name, the finalizer that empties them, a phase. */
+import { type FieldError, FieldPath, invalid } from '../../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { dnsLabelName, isQualifiedName } from '../../../api/validation/names.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
+
+const NAME_LABEL = 'kubernetes.io/metadata.name'
+export const KUBERNETES_FINALIZER = 'kubernetes'
+
+export interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[] }
+  status?: { phase?: string }
+}
+
+function labelWithName(object: KubeObject): void {
+  const metadata = metadataOf(object)
+  if ((metadata.name ?? '') === '') return
+  metadata.labels ??= {}
+  metadata.labels[NAME_LABEL] = metadata.name!
+}
+
+export function finalizerErrors(finalizers: readonly string[], path: FieldPath): FieldError[] {
+  return finalizers.flatMap((name, i) => [
+    ...isQualifiedName(name).map((reason) => invalid(path.index(i), name, reason)),
+    ...(name.includes('/') || name === KUBERNETES_FINALIZER
+      ? []
+      : [invalid(path.index(i), name, 'name is neither a standard finalizer name nor is it fully qualified')]),
+  ])
+}
+
+function validate(object: KubeObject): FieldError[] {
+  return finalizerErrors((object as Namespace).spec?.finalizers ?? [], FieldPath.of('spec', 'finalizers'))
+}
+
+export const namespaceRules: ResourceRules = {
+  nameRule: dnsLabelName,
+  indexedFields: [{ name: 'status.phase' }],
+  setDefaults: (object) => {
+    if ((object.metadata?.generateName ?? '') === '') labelWithName(object)
+  },
+  prepareForCreate: (object) => {
+    const namespace = object as Namespace
+    namespace.status = { phase: 'Active' }
+    namespace.spec ??= {}
+    const finalizers = namespace.spec.finalizers ?? []
+    if (!finalizers.includes(KUBERNETES_FINALIZER)) namespace.spec.finalizers = [...finalizers, KUBERNETES_FINALIZER]
+  },
+  prepareForUpdate: (object, old) => {
+    const { spec } = old as Namespace
+    if (spec === undefined) delete object['spec']
+    else object['spec'] = structuredClone(spec)
+  },
+  canonicalize: labelWithName,
+  validate,
+  validateUpdate: (object) => validate(object),
+  table: {
+    columns: [NAME_COLUMN, { name: 'Status', type: 'string', description: 'Active, or Terminating.' }, AGE_COLUMN],
+    cells: (object, nowMs) => [
+      object.metadata?.name ?? '',
+      (object as Namespace).status?.phase ?? '',
+      ageOf(object, nowMs),
+    ],
+  },
+}

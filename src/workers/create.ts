@@ -1,0 +1,42 @@
+/** Thread: pool. POST: decode, default, admit, prepare, validate, store, encode. */
+
+import type { JsonObject } from '../api/object.js'
+import { type KubeObject, metadataOf } from '../api/object.js'
+import { newBadRequest } from '../api/status.js'
+import type { EncodedResponse } from '../protocol/main-pool.js'
+import { admissionAttributes } from './admission-attributes.js'
+import { managerOrUserAgent } from './apply/manager-name.js'
+import { decodeBody } from './decode-body.js'
+import { encodeResponse } from './encode-response.js'
+import type { WorkerRequest } from './request.js'
+import { parseWriteOptions } from './write-options.js'
+
+export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
+  const { request, endpoint, admission } = worker
+  const options = parseWriteOptions(worker.query, 'CreateOptions')
+  const decoded = decodeBody(endpoint, request.body, {
+    contentType: request.contentType,
+    fieldValidation: options.fieldValidation,
+    addWarning: worker.addWarning,
+  })
+  checkNamespace(decoded, worker)
+  const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
+  const object = endpoint.fieldManager.update(undefined, decoded as JsonObject, manager, {
+    now: worker.now(),
+  }) as KubeObject
+  const name = metadataOf(object).name ?? ''
+  await admission.admit(admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
+  const stored = endpoint.conversion?.toStored(object) ?? object
+  const created = await endpoint.store.create(worker.context(options.dryRun), stored, (final) =>
+    admission.validate(
+      admissionAttributes(worker, 'CREATE', options.dryRun, { object: final, name: metadataOf(final).name ?? '' }),
+    ),
+  )
+  return encodeResponse(worker, 201, created)
+}
+
+function checkNamespace(object: KubeObject, { request, endpoint }: WorkerRequest): void {
+  const given = metadataOf(object).namespace ?? ''
+  if (!endpoint.info.namespaced || given === '' || given === request.info.namespace) return
+  throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
+}

@@ -1,0 +1,112 @@
+/** Thread: pool. From a request's bytes to an object of the kind that the path serves. */
+import { formatGroupVersion, type GroupVersionKind } from '../api/group-version.js'
+import { type Decoded, decodeJson, decodeTree } from '../api/json/decode.js'
+import { DecodeError } from '../api/json/decode-error.js'
+import { JsonSyntaxError } from '../api/json/syntax-error.js'
+import { parseMediaType } from '../api/media-type.js'
+import type { KubeObject } from '../api/object.js'
+import { newBadRequest, newUnsupportedMediaType } from '../api/status.js'
+import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import type { Endpoint } from './endpoint.js'
+import type { FieldValidation } from './write-options.js'
+
+const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
+
+export type BodyFormat = 'json' | 'yaml' | 'protobuf'
+
+/** No content type means JSON. */
+export function bodyFormat(contentType: string): BodyFormat {
+  if (contentType === '' || contentType === 'application/json') return 'json'
+  switch (parseMediaType(contentType)?.type) {
+    case 'application/json':
+      return 'json'
+    case 'application/yaml':
+      return 'yaml'
+    case 'application/vnd.kubernetes.protobuf':
+      return 'protobuf'
+    default:
+      throw newUnsupportedMediaType(
+        `the body of the request was in an unknown format - accepted media types include: ${ACCEPTED}`,
+      )
+  }
+}
+
+export interface DecodeOptions {
+  readonly contentType: string
+  readonly fieldValidation: FieldValidation
+  addWarning(text: string): void
+}
+
+/** The object in the endpoint's version, with kind and apiVersion set and defaults filled in. Throws BadRequest. */
+export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: DecodeOptions): KubeObject {
+  const format = bodyFormat(options.contentType)
+  const { kind } = endpoint
+  const decoded = decode(endpoint, body, format)
+  const { object } = decoded
+  checkKind(object, kind)
+  reportStrict(
+    decoded.strictErrors,
+    options,
+    `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: strict decoding error: `,
+  )
+  object.apiVersion = formatGroupVersion(kind)
+  object.kind = kind.kind
+  endpoint.rules.setDefaults?.(object)
+  return object
+}
+
+function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
+  try {
+    if (format === 'json') return decodeJson(body, schema)
+    if (format === 'yaml') {
+      const parsed = parseYaml(Buffer.from(body).toString())
+      const decoded = decodeTree(parsed.value, schema)
+      return {
+        object: decoded.object,
+        strictErrors: [...parsed.strictErrors, ...decoded.strictErrors],
+      }
+    }
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof YamlError) {
+      throw newBadRequest(
+        `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; ${format} parse error: ${error.message}`,
+      )
+    }
+    if (error instanceof DecodeError) {
+      throw newBadRequest(
+        `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: ${error.message}`,
+      )
+    }
+    throw error
+  }
+  throw newBadRequest(
+    `the object provided is unrecognized (must be of type ${kind.kind}): provided data does not appear to be a protobuf message`,
+  )
+}
+
+/** Missing words are the endpoint's own; other ones are somebody else's object. */
+export function checkKind(object: KubeObject, expected: GroupVersionKind): void {
+  const { kind = '', apiVersion = '' } = object
+  const wanted = formatGroupVersion(expected)
+  if (kind !== '' && kind !== expected.kind) {
+    throw newBadRequest(
+      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: no kind ${JSON.stringify(kind)} is registered here`,
+    )
+  }
+  if (apiVersion !== '' && apiVersion !== wanted) {
+    throw newBadRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
+    )
+  }
+}
+
+/** What a strict decoder found: an error, warnings, or nothing, as the client chose. */
+export function reportStrict(
+  errors: readonly string[],
+  { fieldValidation, addWarning }: Omit<DecodeOptions, 'contentType'>,
+  prefix: string,
+): void {
+  if (errors.length === 0 || fieldValidation === 'Ignore') return
+  if (fieldValidation === 'Strict') throw newBadRequest(`${prefix}${errors.join(', ')}`)
+  for (const error of errors) addWarning(error)
+}

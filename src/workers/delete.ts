@@ -1,0 +1,99 @@
+/** Thread: pool. DELETE of one object and of a collection. */
+
+import { parseJson } from '../api/json/parse.js'
+import { JsonSyntaxError } from '../api/json/syntax-error.js'
+import { parseListOptions } from '../api/list-options.js'
+import { type KubeObject, metadataOf } from '../api/object.js'
+import { parseSelectors } from '../api/selectors.js'
+import { isStatusError, newBadRequest, type Status } from '../api/status.js'
+import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import type { EncodedResponse } from '../protocol/main-pool.js'
+import type { DeleteOptions } from '../registry/generic/strategy.js'
+import { admissionAttributes } from './admission-attributes.js'
+import { bodyFormat } from './decode-body.js'
+import { encodeList, encodeResponse, encodeStatus } from './encode-response.js'
+import type { WorkerRequest } from './request.js'
+import { checkDeleteOptions, deleteOptionsFromQuery } from './write-options.js'
+
+export async function deleteObject(worker: WorkerRequest): Promise<EncodedResponse> {
+  const { request, endpoint } = worker
+  const options = deleteOptions(worker)
+  const dryRun = (options.dryRun ?? []).length > 0
+  const { name } = request.info
+  const validate = deletionValidation(worker, dryRun, name, options)
+  const { result, deleted } = await endpoint.store.delete(worker.context(dryRun), name, options, validate)
+  const status = !deleted && options.orphanDependents === false ? 202 : 200
+  return isStatus(result) ? encodeStatus(worker, status, result) : encodeResponse(worker, status, result)
+}
+
+/** Every object of the selection, some at a time; what is gone already counts as deleted. */
+export async function deleteCollection(worker: WorkerRequest, workers: number): Promise<EncodedResponse> {
+  const { endpoint, query } = worker
+  const options = deleteOptions(worker)
+  const dryRun = (options.dryRun ?? []).length > 0
+  const listOptions = parseListOptions(query, false)
+  const context = worker.context(dryRun)
+  const list = await endpoint.store.list(context, parseSelectors(listOptions, endpoint.selectableFields), {
+    resourceVersion: listOptions.resourceVersion,
+    resourceVersionMatch: '',
+    limit: listOptions.limit,
+    continueToken: listOptions.continueToken,
+  })
+  const queue = list.items.entries()
+  const deleteSome = async (): Promise<void> => {
+    for (const [, item] of queue) await deleteItem(worker, item, structuredClone(options), dryRun)
+  }
+  await Promise.all(Array.from({ length: Math.max(1, workers) }, deleteSome))
+  return encodeList(worker, list)
+}
+
+async function deleteItem(
+  worker: WorkerRequest,
+  item: KubeObject,
+  options: DeleteOptions,
+  dryRun: boolean,
+): Promise<void> {
+  const { name = '', namespace = '' } = metadataOf(item)
+  const context = { ...worker.context(dryRun), namespace }
+  try {
+    await worker.endpoint.store.delete(context, name, options, deletionValidation(worker, dryRun, name, options))
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error
+  }
+}
+
+function deletionValidation(worker: WorkerRequest, dryRun: boolean, name: string, options: DeleteOptions) {
+  return async (oldObject: KubeObject): Promise<void> => {
+    const attributes = admissionAttributes(worker, 'DELETE', dryRun, { oldObject, name }, options)
+    await worker.admission.admit(attributes)
+    await worker.admission.validate(attributes)
+  }
+}
+
+function deleteOptions(worker: WorkerRequest): DeleteOptions {
+  const { request } = worker
+  const options =
+    request.body.byteLength > 0
+      ? optionsFromBody(request.body, request.contentType)
+      : deleteOptionsFromQuery(worker.query)
+  checkDeleteOptions(options)
+  return options
+}
+
+function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
+  try {
+    const { value } = bodyFormat(contentType) === 'yaml' ? parseYaml(Buffer.from(body).toString()) : parseJson(body)
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw newBadRequest('the body is no DeleteOptions')
+    const { kind } = value
+    if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions')
+      throw newBadRequest(`no kind ${JSON.stringify(kind)} is registered for DELETE`)
+    return value as unknown as DeleteOptions
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof YamlError)
+      throw newBadRequest(`couldn't get version/kind; parse error: ${error.message}`)
+    throw error
+  }
+}
+
+const isStatus = (result: KubeObject | Status): result is Status => result.kind === 'Status' && 'status' in result

@@ -1,0 +1,164 @@
+/** Thread: pool. The endpoints of a worker: made when first asked for, sharing one storage a resource. */
+import type { Catalogue, ResourceInfo } from '../api/catalogue.js'
+import type { GroupVersionKind } from '../api/group-version.js'
+import { formatGroupVersion } from '../api/group-version.js'
+import { encodeDraft } from '../api/json/encode-draft.js'
+import { fieldsOf } from '../api/json/field-spec.js'
+import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import type { RequestInfo } from '../api/request-info.js'
+import type { SchemaSource, StructSchema } from '../api/schema.js'
+import { MapAttributes } from '../api/selector.js'
+import { newGenericServerResponse } from '../api/status.js'
+import { assert } from '../lib/assert.js'
+import type { RESTOptionsGetter } from '../registry/generic/rest-options.js'
+import { RulesStrategy, StatusStrategy } from '../registry/generic/rules-strategy.js'
+import { completeWithOptions, type Store } from '../registry/generic/store.js'
+import { type StoredResource, storedResources } from '../registry/stored-resource.js'
+import type { StorageHandle } from '../storage/decorator.js'
+import type { ObjectAttributes } from '../storage/interface.js'
+import { FieldManager } from './apply/field-manager.js'
+import type { Endpoint } from './endpoint.js'
+import { resetFilters } from './reset-filter.js'
+
+export interface EndpointTableOptions {
+  readonly catalogue: Catalogue
+  readonly schemas: SchemaSource
+  readonly restOptions: RESTOptionsGetter
+}
+
+export class EndpointTable {
+  readonly #options: EndpointTableOptions
+  readonly #stored: ReadonlyMap<string, StoredResource>
+  readonly #storages = new Map<string, StorageHandle>()
+  readonly #endpoints = new Map<string, Endpoint>()
+
+  constructor(options: EndpointTableOptions) {
+    this.#options = options
+    this.#stored = new Map(
+      storedResources(options.catalogue).map((r) => [`${r.groupResource.group}/${r.groupResource.resource}`, r]),
+    )
+  }
+
+  /** Throws 404 for what is not served. */
+  find({
+    apiGroup,
+    apiVersion,
+    resource,
+    subresource,
+  }: Pick<RequestInfo, 'apiGroup' | 'apiVersion' | 'resource' | 'subresource'>): Endpoint {
+    const key = `${apiGroup}/${apiVersion}/${resource}/${subresource}`
+    let endpoint = this.#endpoints.get(key)
+    if (endpoint === undefined) {
+      const info = this.#options.catalogue.find(apiGroup, apiVersion, resource)
+      if (info === undefined) throw newGenericServerResponse(404)
+      endpoint = this.#make(info, subresource)
+      this.#endpoints.set(key, endpoint)
+    }
+    return endpoint
+  }
+
+  #make(info: ResourceInfo, subresource: string): Endpoint {
+    const stored = this.#stored.get(`${info.group}/${info.resource}`)
+    // Subresources with a life of their own are not made yet.
+    if (stored === undefined || (subresource !== '' && subresource !== 'status')) throw newGenericServerResponse(404)
+    const { rules } = stored
+    const kind: GroupVersionKind = { group: info.group, version: info.version, kind: info.kind }
+    const schema = this.#schema(kind)
+    const shape = {
+      kind: { group: info.group, kind: info.kind },
+      namespaceScoped: info.namespaced,
+      hasStatus: info.subresources.some((s) => s.name === 'status'),
+    }
+    const strategy = new RulesStrategy(shape, rules)
+    const update = subresource === 'status' ? new StatusStrategy(shape, rules) : strategy
+    const apiVersion = formatGroupVersion(kind)
+    return {
+      info,
+      subresource,
+      kind,
+      schema,
+      rules,
+      selectableFields: stored.fields.map((field) => field.name),
+      store: this.#store(stored, strategy, update, schema),
+      fieldManager: new FieldManager({
+        apiVersion,
+        kind: info.kind,
+        schema,
+        subresource,
+        resetFields: resetFilters(apiVersion, update.resetFields),
+      }),
+      conversion:
+        stored.info.version === info.version ? undefined : renamed(formatGroupVersion(stored.info), apiVersion),
+    }
+  }
+
+  #store(
+    stored: StoredResource,
+    strategy: RulesStrategy,
+    update: RulesStrategy | StatusStrategy,
+    schema: StructSchema,
+  ): Store {
+    const { rules, groupResource } = stored
+    const options = this.#options.restOptions.getRESTOptions(groupResource)
+    const storage = this.#storage(stored, schema)
+    return completeWithOptions({
+      groupResource,
+      storage: storage.value,
+      keyPrefix: options.resourcePrefix,
+      createStrategy: strategy,
+      updateStrategy: update,
+      deleteStrategy: strategy,
+      getAttributes: (object) => attributesOf(object, stored),
+      enableGarbageCollection: options.enableGarbageCollection,
+      deleteCollectionWorkers: options.deleteCollectionWorkers,
+      ...(rules.returnDeletedObject === undefined ? {} : { returnDeletedObject: rules.returnDeletedObject }),
+      ...(rules.ttlSeconds === undefined ? {} : { ttlSeconds: rules.ttlSeconds }),
+    })
+  }
+
+  #storage(stored: StoredResource, schema: StructSchema): StorageHandle {
+    const known = this.#storages.get(stored.name)
+    if (known !== undefined) return known
+    const { restOptions } = this.#options
+    const { storageConfig, decorator, resourcePrefix } = restOptions.getRESTOptions(stored.groupResource)
+    const { namespaced } = stored.info
+    const handle = decorator({
+      config: storageConfig,
+      resourcePrefix,
+      keyOf: (object) => {
+        const { name = '', namespace = '' } = metadataOf(object)
+        return namespaced ? `${resourcePrefix}/${namespace}/${name}` : `${resourcePrefix}/${name}`
+      },
+      newObject: () => ({}),
+      getAttributes: (object) => attributesOf(object, stored),
+      ...(stored.rules.ttlSeconds === undefined ? {} : { leased: true }),
+      draftOf: (object) => encodeDraft(object, schema, stored.fields),
+    })
+    this.#storages.set(stored.name, handle)
+    return handle
+  }
+
+  #schema({ group, version, kind }: GroupVersionKind): StructSchema {
+    const schema = this.#options.schemas.kind(group, version, kind)
+    assert(schema !== undefined, `there is no schema of ${group}/${version} ${kind}`)
+    return schema
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#storages.values()].map((handle) => handle.release()))
+    this.#storages.clear()
+  }
+}
+
+function attributesOf(object: KubeObject, { fields }: StoredResource): ObjectAttributes {
+  const pairs = fieldsOf(object as JsonObject, fields)
+  const values: Record<string, string> = {}
+  for (let i = 0; i < pairs.length; i += 2) values[pairs[i]!] = pairs[i + 1]!
+  return { labels: new MapAttributes(metadataOf(object).labels), fields: new MapAttributes(values) }
+}
+
+/** Versions whose types are the same: only the name changes. */
+function renamed(storedVersion: string, servedVersion: string): Endpoint['conversion'] {
+  const as = (apiVersion: string) => (object: KubeObject) => ({ ...object, apiVersion })
+  return { toStored: as(storedVersion), fromStored: as(servedVersion) }
+}

@@ -1,0 +1,176 @@
+/** Thread: pool. PATCH in its four forms; apply may create the object. */
+import { FieldPath, invalid } from '../api/field-error.js'
+import { formatGroupVersion } from '../api/group-version.js'
+import { decodeTree } from '../api/json/decode.js'
+import { DecodeError } from '../api/json/decode-error.js'
+import { encodeText } from '../api/json/encode.js'
+import { parseJson } from '../api/json/parse.js'
+import { JsonSyntaxError } from '../api/json/syntax-error.js'
+import { parseMediaType } from '../api/media-type.js'
+import { type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaTypeGeneric } from '../api/status.js'
+import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import type { EncodedResponse } from '../protocol/main-pool.js'
+import { admissionAttributes } from './admission-attributes.js'
+import { managerOrUserAgent } from './apply/manager-name.js'
+import { checkKind } from './decode-body.js'
+import { encodeResponse } from './encode-response.js'
+import { applyJsonPatch } from './patch/json-patch.js'
+import { applyMergePatch } from './patch/merge-patch.js'
+import { isPatchError, patchStatusError } from './patch/patch-error.js'
+import { applyStrategicMergePatch } from './patch/strategic-merge-patch.js'
+import type { WorkerRequest } from './request.js'
+import { checkName, updatedObject, validations } from './update.js'
+import { parseWriteOptions, type WriteOptions } from './write-options.js'
+
+type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
+
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+  'application/apply-patch+yaml': 'apply',
+}
+
+export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
+  const { request, endpoint } = worker
+  const type = PATCH_TYPES[parseMediaType(request.contentType)?.type ?? '']
+  if (type === undefined) throw newUnsupportedMediaTypeGeneric()
+  const { name } = request.info
+  const options = parseWriteOptions(worker.query, 'PatchOptions', type === 'apply')
+  const patched = type === 'apply' ? applier(worker, options) : patcher(worker, type, options)
+  const { object, created } = await endpoint.store.update(
+    worker.context(options.dryRun),
+    name,
+    { updatedObject: patched },
+    validations(worker, options.dryRun, name),
+    type === 'apply',
+  )
+  return encodeResponse(worker, created ? 201 : 200, object)
+}
+
+/** Makes the patched object from the current one; called again with a newer one when another writer was faster. */
+function patcher(
+  worker: WorkerRequest,
+  type: Exclude<PatchType, 'apply'>,
+  options: WriteOptions,
+): (existing: KubeObject) => Promise<KubeObject> {
+  const { request, endpoint } = worker
+  const document = patchDocument(request.body)
+  const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
+  return async (existing) => {
+    if (metadataOf(existing).resourceVersion === undefined) {
+      throw newNotFound({ group: request.info.apiGroup, resource: request.info.resource }, request.info.name)
+    }
+    const current = (endpoint.conversion?.fromStored(structuredClone(existing)) ??
+      structuredClone(existing)) as JsonObject
+    const tree = applyDocument(type, current, document, worker)
+    const wanted = decodePatched(worker, tree, options)
+    checkName(wanted, request.info.name)
+    return updatedObject(worker, existing, wanted, { manager, dryRun: options.dryRun })
+  }
+}
+
+function applyDocument(
+  type: Exclude<PatchType, 'apply'>,
+  current: JsonObject,
+  document: Json,
+  { endpoint }: WorkerRequest,
+): Json {
+  try {
+    if (type === 'json') return applyJsonPatch(current, document)
+    if (type === 'merge') return applyMergePatch(current, document)
+    return applyStrategicMergePatch(current, document, endpoint.schema)
+  } catch (error) {
+    if (isPatchError(error)) throw patchStatusError(error)
+    throw error
+  }
+}
+
+function patchDocument(body: Uint8Array): Json {
+  try {
+    return parseJson(body).value
+  } catch (error) {
+    if (error instanceof JsonSyntaxError) throw newBadRequest(`error decoding patch: ${error.message}`)
+    throw error
+  }
+}
+
+function decodePatched(worker: WorkerRequest, tree: Json, { fieldValidation }: WriteOptions): KubeObject {
+  const { endpoint } = worker
+  const text = (): string => encodeText(tree as JsonObject, endpoint.schema)
+  const refuse = (why: string): never => {
+    throw newInvalid({ group: '', kind: '' }, '', [invalid(FieldPath.of('patch'), text(), why)])
+  }
+  try {
+    const { object, strictErrors } = decodeTree(tree, endpoint.schema)
+    if (strictErrors.length > 0 && fieldValidation === 'Strict')
+      refuse(`strict decoding error: ${strictErrors.join(', ')}`)
+    if (fieldValidation === 'Warn') for (const error of strictErrors) worker.addWarning(error)
+    checkKind(object, endpoint.kind)
+    object.apiVersion = formatGroupVersion(endpoint.kind)
+    object.kind = endpoint.kind.kind
+    endpoint.rules.setDefaults?.(object)
+    return object
+  } catch (error) {
+    if (error instanceof DecodeError) return refuse(error.message)
+    throw error
+  }
+}
+
+function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeObject) => Promise<KubeObject> {
+  const { request, endpoint } = worker
+  const applied = appliedConfiguration(worker)
+  return async (existing) => {
+    const exists = metadataOf(existing).resourceVersion !== undefined
+    const live = exists
+      ? ((endpoint.conversion?.fromStored(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject)
+      : undefined
+    const result = endpoint.fieldManager.apply(live, structuredClone(applied), options.fieldManager, {
+      force: options.force,
+      now: worker.now(),
+    })
+    const object = decodePatched(worker, structuredClone(result.object), { ...options, fieldValidation: 'Ignore' })
+    checkName(object, request.info.name)
+    return afterApply(worker, existing, object, options)
+  }
+}
+
+/** Apply has settled the managers; what admission changes is the applier's too. */
+async function afterApply(
+  worker: WorkerRequest,
+  existing: KubeObject,
+  object: KubeObject,
+  { dryRun }: WriteOptions,
+): Promise<KubeObject> {
+  const { admission, endpoint, request } = worker
+  const exists = metadataOf(existing).resourceVersion !== undefined
+  const objects = { object, name: request.info.name, ...(exists ? { oldObject: existing } : {}) }
+  await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
+  return endpoint.conversion?.toStored(object) ?? object
+}
+
+/** The configuration as sent: a tree, not decoded, because absent and empty differ. */
+function appliedConfiguration({ request }: WorkerRequest): JsonObject {
+  const value = yamlOrJson(request.body)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw newBadRequest('error decoding YAML: the configuration is not an object')
+  const { name, namespace } = metadataOf(value as KubeObject)
+  if (name !== undefined && name !== request.info.name) {
+    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${request.info.name})`)
+  }
+  if (namespace !== undefined && namespace !== request.info.namespace) {
+    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
+  }
+  return value
+}
+
+function yamlOrJson(body: Uint8Array): Json {
+  try {
+    return body[0] === 0x7b ? parseJson(body).value : parseYaml(Buffer.from(body).toString()).value
+  } catch (error) {
+    if (error instanceof JsonSyntaxError || error instanceof YamlError)
+      throw newBadRequest(`error decoding YAML: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,111 @@
+/** Thread: pool. The tasks of a worker: every failure becomes a Status here, because Errors do not survive a crossing. */
+import type { AdmissionChain } from '../admission/chain.js'
+import { parseGroupVersion } from '../api/group-version.js'
+import { decodeJson } from '../api/json/decode.js'
+import { encodeText, encodeUntyped } from '../api/json/encode.js'
+import { negotiate } from '../api/media-type.js'
+import type { Json } from '../api/object.js'
+import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
+import type { Clock } from '../lib/clock.js'
+import type { Logger } from '../lib/logger.js'
+import type { EncodedResponse, EventConversion, PoolRequest, PoolTask } from '../protocol/main-pool.js'
+import { create } from './create.js'
+import { deleteCollection, deleteObject } from './delete.js'
+import type { EndpointTable } from './endpoint-table.js'
+import { patch } from './patch-request.js'
+import { read } from './read.js'
+import { WorkerRequest } from './request.js'
+import { partialObjectMetadata, tableOf } from './table.js'
+import { update } from './update.js'
+
+export interface PoolWorkerOptions {
+  readonly endpoints: EndpointTable
+  readonly admission: AdmissionChain
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly deleteCollectionWorkers: number
+}
+
+export class PoolWorker {
+  readonly #options: PoolWorkerOptions
+
+  constructor(options: PoolWorkerOptions) {
+    this.#options = options
+  }
+
+  async run(task: PoolTask): Promise<EncodedResponse | Uint8Array[]> {
+    if (task.type === 'convert') return this.#convert(task.input)
+    let worker: WorkerRequest | undefined
+    try {
+      const { endpoints, admission, clock } = this.#options
+      worker = new WorkerRequest(task.input, endpoints.find(task.input.info), admission, clock)
+      return task.type === 'read' ? await read(worker) : await this.#write(worker)
+    } catch (error) {
+      return this.#failure(error, task.input, worker)
+    }
+  }
+
+  #write(worker: WorkerRequest): Promise<EncodedResponse> {
+    switch (worker.request.info.verb) {
+      case 'create':
+        return create(worker)
+      case 'update':
+        return update(worker)
+      case 'patch':
+        return patch(worker)
+      case 'delete':
+        return deleteObject(worker)
+      case 'deletecollection':
+        return deleteCollection(worker, this.#options.deleteCollectionWorkers)
+      default:
+        throw newGenericServerResponse(405)
+    }
+  }
+
+  /** The objects of watch events as rows or metadata: rows of one watch have their columns in the first event only. */
+  #convert({ apiVersion, resource, mediaType, bodies }: EventConversion): Uint8Array[] {
+    const { group, version } = parseGroupVersion(apiVersion)!
+    const endpoint = this.#options.endpoints.find({
+      apiGroup: group,
+      apiVersion: version,
+      resource: resource.split('.')[0]!,
+      subresource: '',
+    })
+    const accepted = negotiate(mediaType)
+    return bodies.map((body) => {
+      const object = decodeJson(body, endpoint.schema).object
+      const shown = endpoint.conversion?.fromStored(object) ?? object
+      const transformation = typeof accepted === 'string' ? undefined : accepted.transformation
+      if (transformation === undefined) return Buffer.from(encodeText(shown, endpoint.schema))
+      const { resourceVersion } = shown.metadata ?? {}
+      const tree =
+        transformation.as === 'Table'
+          ? tableOf([shown], { resourceVersion }, endpoint.rules, {
+              version: transformation.version,
+              include: 'Metadata',
+              nowMs: this.#options.clock.now(),
+            })
+          : partialObjectMetadata(shown, transformation.version)
+      return Buffer.from(encodeUntyped(tree as unknown as Json))
+    })
+  }
+
+  #failure(error: unknown, request: PoolRequest, worker: WorkerRequest | undefined): EncodedResponse {
+    if (!(error instanceof StatusError)) {
+      this.#options.logger.error(
+        { err: error, path: request.info.path, verb: request.info.verb, auditId: request.auditId },
+        'request failed',
+      )
+    }
+    const { status } =
+      error instanceof StatusError ? error : newInternalError(error instanceof Error ? error.message : String(error))
+    const retryAfter = status.details?.retryAfterSeconds
+    return {
+      status: status.code ?? 500,
+      contentType: 'application/json',
+      warnings: worker?.warnings ?? [],
+      headers: retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)],
+      body: Buffer.from(`${JSON.stringify(status)}\n`),
+    }
+  }
+}

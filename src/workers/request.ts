@@ -1,0 +1,54 @@
+/** Thread: pool. A request while a worker has it: what strategies may know, and the warnings it gathers. */
+
+import type { AdmissionChain } from '../admission/chain.js'
+import type { Clock } from '../lib/clock.js'
+import type { PoolRequest } from '../protocol/main-pool.js'
+import type { RequestContext } from '../registry/generic/strategy.js'
+import type { Endpoint } from './endpoint.js'
+
+/** So many warnings reach a client; one that makes more learns that too. */
+const MAX_WARNINGS = 30
+
+export class WorkerRequest {
+  readonly request: PoolRequest
+  readonly endpoint: Endpoint
+  readonly admission: AdmissionChain
+  readonly query: URLSearchParams
+  readonly #warnings = new Set<string>()
+  readonly #clock: Clock
+
+  constructor(request: PoolRequest, endpoint: Endpoint, admission: AdmissionChain, clock: Clock) {
+    this.request = request
+    this.endpoint = endpoint
+    this.admission = admission
+    this.query = new URLSearchParams(request.query)
+    this.#clock = clock
+  }
+
+  readonly addWarning = (text: string): void => {
+    if (this.#warnings.size < MAX_WARNINGS) this.#warnings.add(text)
+  }
+
+  get warnings(): string[] {
+    return [...this.#warnings]
+  }
+
+  context(dryRun: boolean): RequestContext {
+    const { info, user } = this.request
+    return {
+      namespace: this.endpoint.info.namespaced ? info.namespace : '',
+      resource: info.resource,
+      subresource: info.subresource,
+      apiGroup: info.apiGroup,
+      apiVersion: info.apiVersion,
+      user,
+      dryRun,
+      now: () => this.#clock.now(),
+      addWarning: this.addWarning,
+    }
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+}

@@ -1,0 +1,49 @@
+/** Thread: pool. Objects as rows: what kubectl prints. Kinds without columns of their own show name and age. */
+import { type KubeObject, metadataOf } from '../api/object.js'
+import type { ResourceRules, TableColumn, TableRules } from '../registry/generic/resource-rules.js'
+import { NAME_COLUMN } from '../registry/generic/table-columns.js'
+
+const CREATED_COLUMN: TableColumn = { name: 'Created At', type: 'date', description: 'When the object was created.' }
+
+const DEFAULT_TABLE: TableRules = {
+  columns: [NAME_COLUMN, CREATED_COLUMN],
+  cells: (object) => [metadataOf(object).name ?? '', metadataOf(object).creationTimestamp ?? ''],
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object'
+
+export function tableOf(
+  objects: readonly KubeObject[],
+  metadata: object,
+  rules: ResourceRules,
+  options: { readonly version: string; readonly include: IncludeObject; readonly nowMs: number },
+): KubeObject {
+  const table = rules.table ?? DEFAULT_TABLE
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${options.version}`,
+    metadata,
+    columnDefinitions: table.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      format: column.format ?? '',
+      description: column.description,
+      priority: column.priority ?? 0,
+    })),
+    rows: objects.map((object) => ({ cells: table.cells(object, options.nowMs), object: rowObject(object, options) })),
+  }
+}
+
+function rowObject(
+  object: KubeObject,
+  { version, include }: { readonly version: string; readonly include: IncludeObject },
+): unknown {
+  if (include === 'None') return undefined
+  return include === 'Object' ? object : partialObjectMetadata(object, version)
+}
+
+export const partialObjectMetadata = (object: KubeObject, version: string): KubeObject => ({
+  kind: 'PartialObjectMetadata',
+  apiVersion: `meta.k8s.io/${version}`,
+  metadata: metadataOf(object),
+})

@@ -1,0 +1,70 @@
+/** Thread: pool. PUT: the whole object replaced, inside the storage's transaction. */
+import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import { newBadRequest } from '../api/status.js'
+import type { EncodedResponse } from '../protocol/main-pool.js'
+import { admissionAttributes } from './admission-attributes.js'
+import { managerOrUserAgent } from './apply/manager-name.js'
+import { decodeBody } from './decode-body.js'
+import { encodeResponse } from './encode-response.js'
+import type { WorkerRequest } from './request.js'
+import { parseWriteOptions } from './write-options.js'
+
+export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
+  const { request, endpoint } = worker
+  const { name } = request.info
+  const options = parseWriteOptions(worker.query, 'UpdateOptions')
+  const decoded = decodeBody(endpoint, request.body, {
+    contentType: request.contentType,
+    fieldValidation: options.fieldValidation,
+    addWarning: worker.addWarning,
+  })
+  checkName(decoded, name)
+  const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
+  const { uid } = metadataOf(decoded)
+  const { object, created } = await endpoint.store.update(
+    worker.context(options.dryRun),
+    name,
+    {
+      ...(uid === undefined || uid === '' ? {} : { preconditions: { uid } }),
+      updatedObject: (existing) =>
+        updatedObject(worker, existing, structuredClone(decoded), { manager, dryRun: options.dryRun }),
+    },
+    validations(worker, options.dryRun, name),
+  )
+  return encodeResponse(worker, created ? 201 : 200, object)
+}
+
+/** What every way of updating does to the object that a client wants: managers, then mutating admission. */
+export async function updatedObject(
+  worker: WorkerRequest,
+  existing: KubeObject,
+  wanted: KubeObject,
+  { manager, dryRun }: { readonly manager: string; readonly dryRun: boolean },
+): Promise<KubeObject> {
+  const { endpoint, admission } = worker
+  const exists = metadataOf(existing).resourceVersion !== undefined
+  const live = exists ? (endpoint.conversion?.fromStored(structuredClone(existing)) ?? existing) : undefined
+  const object = endpoint.fieldManager.update(live as JsonObject | undefined, wanted as JsonObject, manager, {
+    now: worker.now(),
+  }) as KubeObject
+  const objects = { object, name: worker.request.info.name, ...(exists ? { oldObject: existing } : {}) }
+  await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
+  return endpoint.conversion?.toStored(object) ?? object
+}
+
+export function validations(worker: WorkerRequest, dryRun: boolean, name: string) {
+  const { admission } = worker
+  return {
+    create: (object: KubeObject) => admission.validate(admissionAttributes(worker, 'CREATE', dryRun, { object, name })),
+    update: (object: KubeObject, oldObject: KubeObject) =>
+      admission.validate(admissionAttributes(worker, 'UPDATE', dryRun, { object, oldObject, name })),
+  }
+}
+
+/** The object's name is the path's; one that says otherwise is a mistake. */
+export function checkName(object: KubeObject, name: string): void {
+  const metadata = metadataOf(object)
+  if ((metadata.name ?? '') === '') throw newBadRequest('name must be provided')
+  if (metadata.name !== name)
+    throw newBadRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`)
+}
