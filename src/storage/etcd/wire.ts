@@ -66,7 +66,9 @@ export class WireWriter {
   }
 
   bytes(field: number, value: Uint8Array): void {
-    this.#buffer.set(value, this.#reserve(value.length))
+    // In two steps: reserving may replace the buffer.
+    const at = this.#reserve(value.length)
+    this.#buffer.set(value, at)
     this.#varint(value.length)
     this.#tag(field, WireType.Bytes)
   }
@@ -98,7 +100,8 @@ export class WireWriter {
 
   #varint(value: number): void {
     if (value < 0x80) {
-      this.#buffer[this.#reserve(1)] = value
+      const at = this.#reserve(1)
+      this.#buffer[at] = value
       return
     }
     let size = 2

@@ -69,6 +69,18 @@ test('a gRPC frame has its prefix', async (t) => {
   t.equal(new WireWriter(1).finishFrame().toString('hex'), '0000000000', 'an empty message too')
 })
 
+test('a guess of the size that is too small costs nothing but a copy', async (t) => {
+  const write = (sizeHint: number): string => {
+    const writer = new WireWriter(sizeHint)
+    writer.bytes(2, Buffer.alloc(300, 'v'))
+    writer.string(1, 'ключ'.repeat(20))
+    writer.message(5, 0)
+    return writer.finishFrame().toString('hex')
+  }
+  const exact = write(1000)
+  for (const sizeHint of [0, 1, 7, 299, 303, 310, 400, 470]) t.equal(write(sizeHint), exact, `${sizeHint}`)
+})
+
 test('unknown fields of every wire type are skipped', async (t) => {
   const bytes = Buffer.from('0801' + '110102030405060708' + '1a03616263' + '2501020304' + '30ff01' + '3a0178', 'hex')
   const reader = new WireReader(bytes)
