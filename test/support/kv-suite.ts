@@ -5,8 +5,8 @@ import type { KeyValue, KV, KvEvent, KvWatch } from '#keelson/storage/kv.js'
 export interface KvSuiteOptions {
   /** A KV over a store that nobody else uses; closed by the suite. */
   open(): Promise<KV>
-  /** Longest wait of real time for a lease of one second to end its key. */
-  readonly leases: 'real-time' | 'elsewhere'
+  /** Whether requestProgress() leads to a batch; old etcd servers are not asked. Absent: it does. */
+  progressTrusted?(): Promise<boolean>
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
@@ -264,7 +264,8 @@ export function kvSuite(t: Test, name: string, options: KvSuiteOptions): void {
       const watch = kv.watch({ key: '/r/', prefix: true, startRevision: first })
       t.equal(await codeOf(watch.established.then(() => watch.next())), 'too-old')
       watch.close()
-      t.equal(await codeOf(kv.compact(second)), 'too-old')
+      await kv.compact(second)
+      t.equal(kv.compactedRevision(), deleted, 'compacting what is compacted already changes nothing')
       t.equal(await codeOf(kv.compact(deleted + 1000)), 'too-large')
       try {
         await kv.list('/r/', { revision: second })
@@ -343,6 +344,12 @@ export function kvSuite(t: Test, name: string, options: KvSuiteOptions): void {
       const watch = kv.watch({ key: '/r/', prefix: true, startRevision: 0 })
       await watch.established
       const other = await create('/other/a', 'x')
+      if ((await options.progressTrusted?.()) === false) {
+        await kv.requestProgress()
+        t.pass('a progress batch', { skip: 'this server reports progress too early' })
+        watch.close()
+        return
+      }
       const next = watch.next()
       await kv.requestProgress()
       const batch = await next
@@ -383,20 +390,19 @@ export function kvSuite(t: Test, name: string, options: KvSuiteOptions): void {
       t.not(await kv.grantLease(3600), lease, 'leases are different')
     })
 
-    if (options.leases === 'real-time')
-      t.test('an expired lease deletes its keys as ordinary events', async (t) => {
-        const watch = kv.watch({ key: '/r/', prefix: true, startRevision: 0 })
-        await watch.established
-        const lease = await kv.grantLease(1)
-        await kv.optimisticPut('/r/leased', bytes('1'), 0, { lease })
-        // Timers of the product do not keep a process alive; while this test waits, something must.
-        const alive = setInterval(() => undefined, 1000)
-        t.teardown(() => clearInterval(alive))
-        const events = [...(await eventsUntil(t, watch, '/r/leased')), ...(await eventsUntil(t, watch, '/r/leased'))]
-        t.same(events.map(shape), ['put /r/leased 1 <- -', 'delete /r/leased  <- 1'])
-        t.equal((await kv.get('/r/leased')).kv, undefined)
-        watch.close()
-      })
+    t.test('an expired lease deletes its keys as ordinary events', async (t) => {
+      const watch = kv.watch({ key: '/r/', prefix: true, startRevision: 0 })
+      await watch.established
+      const lease = await kv.grantLease(1)
+      await kv.optimisticPut('/r/leased', bytes('1'), 0, { lease })
+      // Timers of the product do not keep a process alive; while this test waits, something must.
+      const alive = setInterval(() => undefined, 1000)
+      t.teardown(() => clearInterval(alive))
+      const events = [...(await eventsUntil(t, watch, '/r/leased')), ...(await eventsUntil(t, watch, '/r/leased'))]
+      t.same(events.map(shape), ['put /r/leased 1 <- -', 'delete /r/leased  <- 1'])
+      t.equal((await kv.get('/r/leased')).kv, undefined)
+      watch.close()
+    })
 
     t.test('a lease that does not exist is refused', async (t) => {
       const put = kv.optimisticPut('/r/a', bytes('1'), 0, { lease: 123456789n })

@@ -136,14 +136,15 @@ export class WriteBatch {
     return true
   }
 
-  /** History up to `revision` is gone from now on; the log is pruned in later batches. */
+  /**
+   * History up to `revision` is gone from now on; the log is pruned in later batches. What is compacted already stays so:
+   * several who compact by the clock need not agree who comes first.
+   */
   compact(revision: number): void {
-    const { compacted: compactRevision, revision: currentRevision } = this.#state
-    if (revision <= compactRevision)
-      throw new StorageError('too-old', `revision ${revision} has been compacted already`, { compactRevision })
+    const { compacted, revision: currentRevision } = this.#state
     if (revision > currentRevision)
       throw new StorageError('too-large', `revision ${revision} is in the future`, { currentRevision })
-    this.#change({ compacted: revision })
+    if (revision > compacted) this.#change({ compacted: revision })
   }
 
   /**

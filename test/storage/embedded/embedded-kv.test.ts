@@ -16,7 +16,6 @@ kvSuite(t, 'embedded engine on disk', {
     folders.push(dataDir)
     return EmbeddedEngine.open({ dataDir })
   },
-  leases: 'real-time',
 })
 
-kvSuite(t, 'embedded engine in memory', { open: () => EmbeddedEngine.open({}), leases: 'real-time' })
+kvSuite(t, 'embedded engine in memory', { open: () => EmbeddedEngine.open({}) })

@@ -34,7 +34,6 @@ kvSuite(t, 'embedded engine over a port', {
     }
     return remote
   },
-  leases: 'real-time',
 })
 
 t.test('the calls of one turn cross together', async (t) => {
