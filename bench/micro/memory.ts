@@ -4,8 +4,10 @@
  */
 
 import type { SharedArenaReader } from '#keelson/cacher/arena-reader.js'
+import { FieldIndex } from '#keelson/cacher/field-index.js'
 import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
 import type { ArenaWriter, EventCursor } from '#keelson/cacher/shared-memory.js'
+import { TriggerIndex } from '#keelson/cacher/trigger-index.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 
 export interface BenchRow {
@@ -45,6 +47,9 @@ function measure(operations: number, work: () => void, rounds = 5): number {
   }
   return times.sort((a, b) => a - b)[rounds >> 1]!
 }
+
+/** What was read is used, so that none of it can be left out. */
+const checked = (sum: number): string => (sum > 0 ? '' : 'nothing was read')
 
 const micro = (value: number): string => `${value.toFixed(2)} µs`
 
@@ -119,7 +124,7 @@ class MemoryBench {
       {
         name: 'snapshot, look up, body, release (a GET)',
         figure: micro(measure(100_000, whole)),
-        note: `${bytes > 0}`,
+        note: checked(bytes),
       },
     ]
   }
@@ -151,7 +156,7 @@ class MemoryBench {
       {
         name: 'list 10,000 objects (a view of each body)',
         figure: `${(all / 1000).toFixed(2)} ms`,
-        note: `${bytes > 0}`,
+        note: checked(bytes),
       },
       { name: 'read a field of each of 100,000 objects', figure: `${micro(selecting)} each` },
       { name: 'count a namespace', figure: micro(counting) },
@@ -175,8 +180,46 @@ class MemoryBench {
     return {
       name: 'one event to 1,000 cursors',
       figure: `${(each / 20 / 1000).toFixed(3)} ms`,
-      note: `${(each / 20_000).toFixed(2)} µs a cursor${seen > 0 ? '' : '?'}`,
+      note: `${(each / 20_000).toFixed(2)} µs a cursor${checked(seen)}`,
     }
+  }
+
+  triggers(): BenchRow {
+    const index = new TriggerIndex<number>('spec.nodeName')
+    for (let n = 0; n < 5000; n++) index.add(`node-${n}`, n)
+    const cursor = this.arena.cursor(this.revision)
+    let told = 0
+    const work = () => {
+      for (let i = 0; i < 5000; i++) this.put(this.next(), this.#at)
+      const start = cpu()
+      cursor.advance((event) => {
+        index.visit(event, () => told++)
+        return true
+      })
+      return cpu() - start
+    }
+    const times = Array.from({ length: 5 }, work).sort((a, b) => a - b)
+    const each = times[2]! / 5000
+    return {
+      name: 'one event to whom it concerns of 5,000 watchers, each of one node',
+      figure: micro(each),
+      note: `${told} told of 25000 events`,
+    }
+  }
+
+  indexedList(): BenchRow {
+    const index = new FieldIndex({ arena: this.arena, field: 'spec.nodeName' })
+    let found = 0
+    const work = () => {
+      const snapshot = this.arena.snapshot()
+      index.scan(snapshot, 'node-7', { startKey: '', endKey: '' }, () => found++ >= 0)
+      snapshot.release()
+    }
+    work()
+    const each = measure(100, () => {
+      for (let i = 0; i < 100; i++) work()
+    })
+    return { name: 'list the pods of one node by its index', figure: micro(each), note: `${found / 501} pods` }
   }
 
   relist(): BenchRow {
@@ -236,7 +279,7 @@ export async function run(): Promise<BenchRow[]> {
     ...bench.list(),
     bench.fanOut(),
   ]
-  rows.push(bench.memory(), bench.relist())
+  rows.push(bench.triggers(), bench.indexedList(), bench.memory(), bench.relist())
   bench.owner.close()
   return rows
 }

@@ -79,8 +79,8 @@ function sameText(bytes: Buffer, length: number, start: number, text: string): b
 
 export class RecordReader implements RecordView {
   readonly #table: SegmentTable
-  readonly labels: AttributeSet & { toArray(): string[] } = new RecordAttributes(this, RECORD_LABELS)
-  readonly fields: AttributeSet & { toArray(): string[] } = new RecordAttributes(this, RECORD_FIELDS)
+  #labels: RecordAttributes | undefined
+  #fields: RecordAttributes | undefined
   segment!: Segment
   /** Where the record begins in its segment. */
   start = 0
@@ -95,6 +95,16 @@ export class RecordReader implements RecordView {
     this.segment = this.#table.of(pointer)
     this.start = byteOffset(pointer)
     return this
+  }
+
+  get labels(): RecordAttributes {
+    this.#labels ??= new RecordAttributes(this, RECORD_LABELS)
+    return this.#labels
+  }
+
+  get fields(): RecordAttributes {
+    this.#fields ??= new RecordAttributes(this, RECORD_FIELDS)
+    return this.#fields
   }
 
   get key(): string {
