@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Json, JsonObject } from '#keelson/api/object.js'
 import { applyJsonPatch } from '#keelson/workers/patch/json-patch.js'
-import { deepCopy, jsonEqual } from '#keelson/workers/patch/json-tree.js'
+import { jsonEqual } from '#keelson/workers/patch/json-tree.js'
 import { applyMergePatch } from '#keelson/workers/patch/merge-patch.js'
 import { isPatchError } from '#keelson/workers/patch/patch-error.js'
 import { applyStrategicMergePatch } from '#keelson/workers/patch/strategic-merge-patch.js'
@@ -53,7 +53,7 @@ t.test('JSON patch: a result or a PatchError, the arguments untouched', async (t
       return { op, path: random.pick(tokens), from: random.pick(tokens), value: randomJson(random, 2) }
     }
     const patch: Json = random.chance(2) ? randomJson(random) : Array.from({ length: random.below(4) }, operation)
-    const before = deepCopy(document)
+    const before = structuredClone(document)
     const result = attempt(() => applyJsonPatch(document, patch))
     if (result !== undefined) applied++
     if (result !== undefined && !isJson(result)) t.fail('not JSON', { document, patch })
@@ -80,9 +80,10 @@ t.test('strategic merge patch: a result or a PatchError; a patch without noise i
   let refused = 0
   for (let i = 0; i < fuzzRounds(10_000); i++) {
     const document = randomOf(random, workload) as JsonObject
+    const wild = random.chance(3)
     const noise = random.pick([0, 2, 10])
-    const patch = random.chance(3) ? randomObject(random) : randomOf(random, workload, noise)
-    const before = deepCopy(document)
+    const patch = wild ? randomObject(random) : randomOf(random, workload, noise)
+    const before = structuredClone(document)
     const once = attempt(() => applyStrategicMergePatch(document, patch, workload))
     if (!jsonEqual(document, before)) t.fail('changed its argument', { document, patch })
     if (once === undefined) {
@@ -91,7 +92,7 @@ t.test('strategic merge patch: a result or a PatchError; a patch without noise i
     }
     if (!isJson(once)) t.fail('not JSON', { document, patch })
     const twice = attempt(() => applyStrategicMergePatch(once, patch, workload))
-    if (noise === 0 && twice !== undefined && !jsonEqual(once, twice))
+    if (!wild && noise === 0 && twice !== undefined && !jsonEqual(once, twice))
       t.fail('not idempotent', { document, patch, once, twice })
   }
   t.ok(refused > 50, `${refused} refused`)

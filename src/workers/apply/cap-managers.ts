@@ -1,6 +1,6 @@
 /** Thread: any. Keeps the list of updaters short: the oldest share one entry a version, as "ancient-changes". */
 import { union } from './field-set.js'
-import { type Managed, type Manager, managerIdentity, seconds } from './managed-fields.js'
+import { type Managed, type Manager, managerIdentity, managerKey, seconds } from './managed-fields.js'
 import { compareText } from './path-element.js'
 
 /** Updaters beyond this many are folded together, oldest first. */
@@ -13,21 +13,24 @@ export function capUpdateManagers(managed: Managed, limit = MAX_UPDATE_MANAGERS)
   const updaters = [...managed].filter(([, { manager }]) => manager.operation === 'Update')
   let count = updaters.length
   if (count <= limit) return
-  updaters.sort(([a, x], [b, y]) => seconds(x.time) - seconds(y.time) || compareText(a, b))
+  updaters.sort(([, a], [, b]) => {
+    const byTime = seconds(a.time) - seconds(b.time)
+    return byTime || compareText(managerIdentity(a.manager), managerIdentity(b.manager))
+  })
   const firstOfVersion = new Map<string, string>()
-  for (const [identity, owned] of updaters) {
+  for (const [key, owned] of updaters) {
     if (count <= limit) return
     const { apiVersion } = owned.manager
     const first = firstOfVersion.get(apiVersion)
     if (first === undefined) {
-      firstOfVersion.set(apiVersion, identity)
+      firstOfVersion.set(apiVersion, key)
       continue
     }
     const manager: Manager = { name: OLD_UPDATES_MANAGER, operation: 'Update', apiVersion, subresource: '' }
-    const bucket = managerIdentity(manager)
+    const bucket = managerKey(manager)
     const folded = managed.get(bucket) ?? managed.get(first)!
     if (!managed.has(bucket)) managed.delete(first)
-    managed.delete(identity)
+    managed.delete(key)
     managed.set(bucket, { manager, set: union(owned.set, folded.set), time: owned.time })
     count--
   }

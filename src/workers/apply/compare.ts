@@ -3,10 +3,11 @@
  * null and empty count as nothing below, but differ from each other and from absent.
  */
 import type { Json, JsonObject } from '../../api/object.js'
-import type { ListSchema, TypeSchema } from '../../api/schema.js'
+import type { ListSchema, StructSchema, TypeSchema } from '../../api/schema.js'
 import { jsonEqual } from '../patch/json-tree.js'
-import { type FieldSet, LEAF, SELF } from './field-set.js'
-import { fieldElement } from './path-element.js'
+import { type FieldSet, LEAF, ordered, SELF } from './field-set.js'
+import { compareElements, compareText, fieldElement } from './path-element.js'
+import { type PlannedField, planOf } from './type-plan.js'
 import { indexItems, itemElement, itemsOf, membersOf, memberType, shapeOf } from './typed-walk.js'
 
 export interface Comparison {
@@ -84,7 +85,9 @@ function own(object: JsonObject, name: string): Json | undefined {
 function itemChanges(list: ListSchema, before: Json, after: Json): Change | undefined {
   const was = itemsOf(before)
   const is = itemsOf(after)
-  if (!was?.length && !is?.length) return jsonEqual(before, after) ? undefined : { modified: LEAF }
+  // Most lists have not changed, and telling that is cheaper than naming their items.
+  if (jsonEqual(before, after)) return undefined
+  if (!was?.length && !is?.length) return { modified: LEAF }
   const change = new ChangeBuilder()
   const old = indexItems(list, was ?? [])
   const now = indexItems(list, is ?? [])
@@ -127,22 +130,51 @@ export function presence(type: TypeSchema, value: Json): FieldSet {
 }
 
 function memberPresence(type: TypeSchema, members: JsonObject): FieldSet {
-  const out: Draft = { [SELF]: LEAF }
+  return (type.kind === 'struct' ? structPresence(type, members) : undefined) ?? keyPresence(type, members)
+}
+
+/** The entries in their final order from the start: sorting by rank here is cheaper than by text later. */
+function structPresence(type: StructSchema, members: JsonObject): FieldSet | undefined {
+  const { byName } = planOf(type)
+  const fields: PlannedField[] = []
   for (const name in members) {
-    const member = members[name]
-    if (member === undefined) continue
-    const scalar = typeof member !== 'object'
-    out[fieldElement(name)] = scalar ? LEAF : presence(memberType(type, name), member)
+    if (members[name] === undefined) continue
+    const field = byName.get(name)
+    if (field === undefined) return undefined
+    let at = fields.length
+    while (at > 0 && fields[at - 1]!.rank > field.rank) at--
+    if (at === fields.length) fields.push(field)
+    else fields.splice(at, 0, field)
+  }
+  const out: Draft = { [SELF]: LEAF }
+  for (const { name, element, type: fieldType } of fields) {
+    const member = members[name]!
+    out[element] = typeof member === 'object' ? presence(fieldType, member) : LEAF
   }
   return out
 }
 
-function itemPresence(list: ListSchema, items: readonly Json[]): FieldSet {
+function keyPresence(type: TypeSchema, members: JsonObject): FieldSet {
   const out: Draft = { [SELF]: LEAF }
-  for (const item of items) {
-    const element = itemElement(list, item)
-    out[element] = out[element] === undefined ? presence(list.items, item) : LEAF
+  for (const name of sortedNames(members)) {
+    const member = members[name]
+    if (member === undefined) continue
+    out[fieldElement(name)] = typeof member === 'object' ? presence(memberType(type, name), member) : LEAF
   }
+  return out
+}
+
+function sortedNames(members: JsonObject): string[] {
+  const names = Object.keys(members)
+  for (let i = 1; i < names.length; i++) if (compareText(names[i - 1]!, names[i]!) > 0) return names.sort(compareText)
+  return names
+}
+
+function itemPresence(list: ListSchema, items: readonly Json[]): FieldSet {
+  const entries = items.map((item): [string, Json] => [itemElement(list, item), item])
+  entries.sort(([a], [b]) => compareElements(a, b))
+  const out: Draft = { [SELF]: LEAF }
+  for (const [element, item] of entries) out[element] = out[element] === undefined ? presence(list.items, item) : LEAF
   return out
 }
 
@@ -176,9 +208,9 @@ class ChangeBuilder {
 
   result(): Change | undefined {
     const change: Change = {}
-    if (this.#added !== undefined) change.added = this.#added
-    if (this.#modified !== undefined) change.modified = this.#modified
-    if (this.#removed !== undefined) change.removed = this.#removed
+    if (this.#added !== undefined) change.added = ordered(this.#added)
+    if (this.#modified !== undefined) change.modified = ordered(this.#modified)
+    if (this.#removed !== undefined) change.removed = ordered(this.#removed)
     return (this.#added ?? this.#modified ?? this.#removed) ? change : undefined
   }
 }

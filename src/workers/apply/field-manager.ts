@@ -2,7 +2,7 @@
  * Thread: any. Keeps metadata.managedFields for one resource or subresource. Call `update` with the object as the client
  * means it, decoded and defaulted, before admission and the strategy touch it; default what `apply` returns.
  */
-import type { JsonObject, ManagedFieldsEntry } from '../../api/object.js'
+import type { Json, JsonObject, ManagedFieldsEntry } from '../../api/object.js'
 import type { StructSchema } from '../../api/schema.js'
 import { newBadRequest, newUnknown } from '../../api/status.js'
 import { isObject } from '../patch/json-tree.js'
@@ -16,13 +16,14 @@ import {
   encodeManagedFields,
   type Managed,
   type Manager,
-  managerIdentity,
+  managerKey,
   type Operation,
 } from './managed-fields.js'
-import { withoutNulls } from './remove-fields.js'
+import { merge } from './merge.js'
 import { TypedError } from './typed-error.js'
 import { type FieldFilter, Updater, type VersionConverter, type Versioned } from './updater.js'
 import { validateApplied } from './validate-applied.js'
+import { withoutNulls } from './without-nulls.js'
 
 /** Nobody owns what the server itself keeps. */
 const STRIPPED = namedFields(
@@ -78,6 +79,8 @@ export class FieldManager {
   readonly #custom: boolean
   readonly #empty: JsonObject
   readonly #updater: Updater
+  #second = Number.NaN
+  #secondText = ''
 
   constructor({
     apiVersion,
@@ -115,7 +118,7 @@ export class FieldManager {
   ): JsonObject {
     const managed = this.#liveOrNew(live, next)
     try {
-      this.#update(live, next, managed, manager, timeText(now))
+      this.#update(live, next, managed, manager, this.#timeText(now))
       return withManagedFields(next, encodeManagedFields(managed))
     } catch (error) {
       if (!(error instanceof TypedError)) throw error
@@ -129,7 +132,7 @@ export class FieldManager {
     const managed = decodeManagedFields(entriesOf(live), 'stored')
     if (managed === undefined) throw newUnknown('failed to decode managed fields')
     const base = live ?? { apiVersion: this.#apiVersion, kind: this.#kind }
-    if (managed.size === 0) this.#adoptExisting(live, managed, timeText(options.now))
+    if (managed.size === 0) this.#adoptExisting(live, managed, this.#timeText(options.now))
     this.#checkApplied(applied)
     try {
       const next = this.#applyOrTakeOver(base, applied, managed, this.#manager(manager, 'Apply'), options)
@@ -151,9 +154,9 @@ export class FieldManager {
   #own(live: JsonObject, next: JsonObject, managed: Managed, manager: Manager, time: string): void {
     const own = difference(this.#updater.update(this.#versioned(live), this.#versioned(next), managed), STRIPPED)
     if (isEmpty(own)) return
-    const identity = managerIdentity(manager)
-    const previous = managed.get(identity)
-    managed.set(identity, { manager, set: previous === undefined ? own : union(own, previous.set), time })
+    const key = managerKey(manager)
+    const previous = managed.get(key)
+    managed.set(key, { manager, set: previous === undefined ? own : union(own, previous.set), time })
   }
 
   #adoptExisting(live: JsonObject | undefined, managed: Managed, time: string): void {
@@ -177,7 +180,7 @@ export class FieldManager {
     const before = new Map(managed)
     const run = (forced: boolean): JsonObject | undefined => {
       const next = this.#updater.apply(this.#versioned(base), applied, managed, manager, forced)?.object
-      this.#settle(managed, manager, next === undefined ? undefined : timeText(now))
+      this.#settle(managed, manager, next === undefined ? undefined : this.#timeText(now))
       return next
     }
     try {
@@ -188,19 +191,19 @@ export class FieldManager {
       const left = allowed === undefined ? error : error.without(allowed)
       if (left !== undefined) throw left
       managed.clear()
-      for (const [identity, owned] of before) managed.set(identity, owned)
+      for (const [key, owned] of before) managed.set(key, owned)
       return run(true)
     }
   }
 
   /** Strips the applier's set and gives it its time when something has changed. */
   #settle(managed: Managed, manager: Manager, time: string | undefined): void {
-    const identity = managerIdentity(manager)
-    const owned = managed.get(identity)
+    const key = managerKey(manager)
+    const owned = managed.get(key)
     if (owned === undefined) return
     const set = difference(owned.set, STRIPPED)
-    if (isEmpty(set)) managed.delete(identity)
-    else managed.set(identity, { manager, set, time: time ?? owned.time })
+    if (isEmpty(set)) managed.delete(key)
+    else managed.set(key, { manager, set, time: time ?? owned.time })
   }
 
   #finish(
@@ -211,14 +214,22 @@ export class FieldManager {
     managed: Managed,
     manager: string,
   ): ApplyResult {
-    const sources = this.#custom ? [live, applied] : []
-    const merged = next === undefined ? base : (withoutNulls(this.#schema, next, sources) as JsonObject)
+    const merged = next === undefined ? base : this.#settled(live, applied, next)
     const takesOver = manager === KUBECTL && lastAppliedOf(merged) !== undefined
     const object = takesOver ? withLastApplied(merged, applied) : merged
     const entries = encodeManagedFields(managed)
     const same = next === undefined && JSON.stringify(entries) === JSON.stringify(entriesOf(live))
     const annotationSame = !takesOver || lastAppliedOf(object) === lastAppliedOf(base)
     return { object: withManagedFields(object, entries), changed: live === undefined || !same || !annotationSame }
+  }
+
+  /**
+   * What was applied empty is there, empty, though all that was in it has been removed. (Kubernetes loses it, as in
+   * `emptyDir: {}` after `emptyDir: {medium: Memory}`.)
+   */
+  #settled(live: JsonObject | undefined, applied: JsonObject, next: JsonObject): JsonObject {
+    const whole = live === undefined ? next : merge(this.#schema, next, applied)
+    return withoutNulls(this.#schema, whole, this.#custom ? [live, applied] : []) as JsonObject
   }
 
   /** A request may set managedFields, or clear them with one empty entry; on a subresource it may not. */
@@ -252,6 +263,14 @@ export class FieldManager {
     }
   }
 
+  /** RFC 3339 with seconds; most writes come in the same second as the one before. */
+  #timeText(now: number): string {
+    const second = Math.floor(now / 1000)
+    if (second !== this.#second) this.#secondText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+    this.#second = second
+    return this.#secondText
+  }
+
   #versioned(object: JsonObject): Versioned {
     return { apiVersion: this.#apiVersion, schema: this.#schema, object }
   }
@@ -274,7 +293,7 @@ function entriesOf(object: JsonObject | undefined): ManagedFieldsEntry[] | undef
 
 function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   const [only] = entries
-  return only === undefined || (entries.length === 1 && Object.keys(only).length === 0)
+  return only === undefined || (entries.length === 1 && isObject(only as Json) && Object.keys(only).length === 0)
 }
 
 function uidOf(object: JsonObject | undefined): string | undefined {
@@ -288,9 +307,4 @@ function withManagedFields(object: JsonObject, entries: ManagedFieldsEntry[] | u
   if (entries === undefined) delete metadata['managedFields']
   else metadata['managedFields'] = entries as unknown as JsonObject[]
   return { ...object, metadata }
-}
-
-/** RFC 3339 with seconds. */
-function timeText(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`
 }

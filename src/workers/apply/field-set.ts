@@ -4,8 +4,10 @@
  * set too. No other form is made of them: what is stored is what is computed with, and unchanged parts are shared.
  *
  * Elements: `f:name` a field or key, `k:{"name":"a"}` an item of a list by its keys, `v:"x"` an item of a set, `i:0` an index.
- * Equal elements are equal text (path-element.ts makes them so).
+ * Equal elements are equal text (path-element.ts makes them so), and entries stand in Kubernetes' order, always: whatever makes
+ * a set keeps it.
  */
+import { compareElements } from './path-element.js'
 
 /** Never changed once made. */
 export interface FieldSet {
@@ -33,6 +35,22 @@ export function namedFields(...paths: readonly string[]): FieldSet {
 
 function pathSet(path: readonly string[]): FieldSet {
   return path.reduceRight<FieldSet>((below, element) => ({ [element]: below }), LEAF)
+}
+
+/** The same entries in order; what is below them is so already. */
+export function ordered(entries: FieldSet): FieldSet {
+  let previous: string | undefined
+  for (const element in entries) {
+    if (previous !== undefined && compareElements(previous, element) > 0) return reordered(entries)
+    previous = element
+  }
+  return entries
+}
+
+function reordered(entries: FieldSet): FieldSet {
+  const out: Draft = {}
+  for (const element of Object.keys(entries).sort(compareElements)) out[element] = entries[element]!
+  return out
 }
 
 export function isEmpty(set: FieldSet): boolean {
@@ -75,8 +93,13 @@ function unionOf(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefine
     if (right === undefined || right === left) out[element] = left
     else out[element] = unionOf(left, right, isMember(left) || isMember(right))!
   }
-  for (const element in b) if (element !== SELF && a[element] === undefined) out[element] = b[element]!
-  return settled(out, member)
+  let more = false
+  for (const element in b) {
+    if (element === SELF || a[element] !== undefined) continue
+    out[element] = b[element]!
+    more = true
+  }
+  return settled(more ? ordered(out) : out, member)
 }
 
 /** The fields of a that are not in b. What is below a field of b stays. */

@@ -4,6 +4,7 @@ import type { StructSchema } from '../../api/schema.js'
 import { isObject, shallowCopy } from '../patch/json-tree.js'
 import { compare } from './compare.js'
 import { difference, type FieldSet, union } from './field-set.js'
+import { goJson } from './go-json.js'
 import { fieldsOf } from './object-fields.js'
 import { TypedError } from './typed-error.js'
 import { validateApplied } from './validate-applied.js'
@@ -59,13 +60,4 @@ function annotationBytes(annotations: JsonObject): number {
   for (const [name, value] of Object.entries(annotations))
     bytes += Buffer.byteLength(name) + Buffer.byteLength(String(value))
   return bytes
-}
-
-/** JSON with sorted keys and whole bigints. */
-function goJson(value: Json): string {
-  if (typeof value === 'bigint') return String(value)
-  if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`
-  if (!isObject(value)) return JSON.stringify(value)
-  const members = Object.keys(value).sort()
-  return `{${members.map((name) => `${JSON.stringify(name)}:${goJson(value[name] ?? null)}`).join(',')}}`
 }

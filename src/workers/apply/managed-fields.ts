@@ -1,7 +1,7 @@
 /** Thread: any. Who owns which fields of an object: metadata.managedFields, read and written. */
 import type { JsonObject, ManagedFieldsEntry } from '../../api/object.js'
-import type { FieldSet } from './field-set.js'
-import { decodeFieldsV1, encodeFieldsV1, storedFieldsV1 } from './fields-v1.js'
+import { type FieldSet, LEAF } from './field-set.js'
+import { decodeFieldsV1 } from './fields-v1.js'
 import { compareText } from './path-element.js'
 
 export type Operation = 'Apply' | 'Update'
@@ -21,10 +21,14 @@ export interface Owned {
   readonly time: string | undefined
 }
 
-/** By manager identity. */
+/** By manager key. */
 export type Managed = Map<string, Owned>
 
-/** The identity as Kubernetes spells it, by which conflicts are sorted. */
+export function managerKey({ name, operation, apiVersion, subresource }: Manager): string {
+  return `${operation}\n${operation === 'Update' ? apiVersion : ''}\n${subresource}\n${name}`
+}
+
+/** The identity as Kubernetes spells it, by which it sorts managers. */
 export function managerIdentity({ name, operation, apiVersion, subresource }: Manager): string {
   const identity: Record<string, string> = {}
   if (name !== '') identity['manager'] = name
@@ -41,17 +45,23 @@ export function decodeManagedFields(
 ): Managed | undefined {
   const managed: Managed = new Map()
   if (!Array.isArray(entries)) return managed
-  for (const entry of entries as readonly ManagedFieldsEntry[]) {
+  for (const entry of entries as readonly (ManagedFieldsEntry | null)[]) {
+    if (typeof entry !== 'object' || entry === null) return undefined
     const { operation, apiVersion, fieldsType, fieldsV1 } = entry
+    if (![entry.manager, apiVersion, entry.subresource, entry.time].every(isText)) return undefined
     if (operation !== 'Apply' && operation !== 'Update') return undefined
     if (!apiVersion || fieldsType !== 'FieldsV1') return undefined
     const manager = { name: entry.manager ?? '', operation, apiVersion, subresource: entry.subresource ?? '' } as const
-    const set = origin === 'stored' ? storedFieldsV1(fieldsV1) : checkedFields(fieldsV1)
+    // What is stored was written in the one spelling, by us or by kube-apiserver.
+    const set = origin === 'stored' ? ((fieldsV1 ?? LEAF) as FieldSet) : checkedFields(fieldsV1)
     if (set === undefined) return undefined
-    managed.set(managerIdentity(manager), { manager, set, time: entry.time ?? undefined })
+    managed.set(managerKey(manager), { manager, set, time: entry.time ?? undefined })
   }
   return managed
 }
+
+const isText = (value: string | null | undefined): boolean =>
+  value === undefined || value === null || typeof value === 'string'
 
 function checkedFields(fields: JsonObject | undefined): FieldSet | undefined {
   try {
@@ -76,7 +86,7 @@ function encodeEntry({ manager, set, time }: Owned): ManagedFieldsEntry {
   entry.apiVersion = manager.apiVersion
   if (time !== undefined) entry.time = time
   entry.fieldsType = 'FieldsV1'
-  entry.fieldsV1 = encodeFieldsV1(set) as JsonObject
+  entry.fieldsV1 = set as JsonObject
   if (manager.subresource !== '') entry.subresource = manager.subresource
   return entry
 }

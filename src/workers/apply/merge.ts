@@ -9,15 +9,17 @@ export function merge(type: TypeSchema, object: JsonObject, config: JsonObject):
 }
 
 function mergeValue(type: TypeSchema, left: Json | undefined, right: Json | undefined): Json | undefined {
-  const shape = shapeOf(type, (right ?? left) as Json)
-  if (shape === 'leaf') return right === undefined ? left : right
+  if (right === undefined) return left
+  if (left === undefined) return right
+  const shape = shapeOf(type, right ?? left)
+  if (shape === 'leaf') return right
   return shape === 'members' ? mergeMembers(type, left, right) : mergeItems(type as ListSchema, left, right)
 }
 
-function mergeMembers(type: TypeSchema, left: Json | undefined, right: Json | undefined): Json | undefined {
+function mergeMembers(type: TypeSchema, left: Json, right: Json): Json | undefined {
   const ours = membersOf(left)
   const theirs = membersOf(right)
-  if (size(ours) === 0 && size(theirs) === 0) return right === undefined ? left : right
+  if (size(ours) === 0 && size(theirs) === 0) return right
   const out: JsonObject = {}
   for (const name of Object.keys(ours ?? {})) {
     const merged = mergeValue(memberType(type, name), ours?.[name], theirs && ownValue(theirs, name))
@@ -37,10 +39,10 @@ const size = (members: JsonObject | undefined): number => (members === undefined
  * Items of both lists. Those of the configuration keep its order; those that only the object has stay where they were
  * between the shared ones, and before what is new at the same place.
  */
-function mergeItems(list: ListSchema, left: Json | undefined, right: Json | undefined): Json | undefined {
+function mergeItems(list: ListSchema, left: Json, right: Json): Json | undefined {
   const ours = itemsOf(left) ?? []
   const theirs = itemsOf(right) ?? []
-  if (ours.length === 0 && theirs.length === 0) return right === undefined ? left : right
+  if (ours.length === 0 && theirs.length === 0) return right
   const leftIndex = indexItems(list, ours)
   const rightIndex = indexItems(list, theirs)
   const mergeOne = (element: string): Json | undefined => {

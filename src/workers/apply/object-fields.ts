@@ -1,8 +1,10 @@
 /** Thread: any. The fields that an applied configuration claims: its leaves, its keys and its items. */
 import type { Json, JsonObject } from '../../api/object.js'
 import type { ListSchema, TypeSchema } from '../../api/schema.js'
-import { entryOf, type FieldSet, hasChildren, isMember, LEAF, SELF } from './field-set.js'
+import { isObject } from '../patch/json-tree.js'
+import { entryOf, type FieldSet, hasChildren, isMember, LEAF, ordered, SELF } from './field-set.js'
 import { fieldElement } from './path-element.js'
+import { planOf } from './type-plan.js'
 import { ANY, indexItems, isDeclared, itemsOf, membersOf, memberType, shapeOf } from './typed-walk.js'
 
 type Draft = { [element: string]: FieldSet }
@@ -29,14 +31,14 @@ function fieldsBelow(type: TypeSchema, value: Json): FieldSet | undefined {
     for (const [element, item] of indexItems(list, itemsOf(value) ?? []))
       out[element] = (Array.isArray(item) ? undefined : entryOf(true, fieldsBelow(list.items, item))) ?? LEAF
   }
-  return hasChildren(out) ? out : undefined
+  return hasChildren(out) ? ordered(out) : undefined
 }
 
 /** A field on the way to others is not claimed itself, unless it is empty, null, or a key of a map. */
 function memberEntry(type: TypeSchema, name: string, member: Json): FieldSet | undefined {
   const children = fieldsBelow(memberType(type, name), member)
   if (children === LEAF) return LEAF
-  const empty = member === null || (!Array.isArray(member) && children === undefined)
+  const empty = member === null || (isObject(member) && Object.keys(member).length === 0)
   return entryOf(empty || !isDeclared(type, name), children)
 }
 
@@ -68,13 +70,19 @@ export function reconciled(set: FieldSet, type: TypeSchema): FieldSet {
   for (const element in set) {
     const entry = set[element]!
     if (element === SELF || !hasChildren(entry)) continue
-    const child = element.startsWith('f:') ? memberType(type, element.slice(2)) : itemType(type)
+    const child = typeAt(type, element)
     const now = isAtomic(child) ? LEAF : reconciled(entry, child)
     if (now === entry) continue
     out ??= { ...set }
     out[element] = now
   }
   return out ?? set
+}
+
+function typeAt(type: TypeSchema, element: string): TypeSchema {
+  if (type.kind === 'struct') return planOf(type).byElement.get(element)?.type ?? ANY
+  if (type.kind === 'map') return type.values
+  return itemType(type)
 }
 
 function isAtomic(type: TypeSchema): boolean {

@@ -48,19 +48,3 @@ function removeItems(list: ListSchema, items: readonly Json[], gone: FieldSet): 
   }
   return out.length === 0 ? null : out
 }
-
-/** The object without members that are null, unless one of the sources has the same null: then somebody meant it. */
-export function withoutNulls(type: TypeSchema, value: Json, sources: readonly (Json | undefined)[]): Json {
-  if (Array.isArray(value) && type.kind === 'list' && type.listType !== 'atomic')
-    return value.map((item) => withoutNulls(type.items, item, []))
-  if (!isObject(value) || (type.kind !== 'struct' && type.kind !== 'map') || type.atomic) return value
-  const out: JsonObject = {}
-  for (const name of Object.keys(value)) {
-    const member = value[name]
-    if (member === undefined) continue
-    const sourceMembers = sources.map((source) => (isObject(source) ? source[name] : undefined))
-    if (member === null && !sourceMembers.includes(null)) continue
-    setMember(out, name, withoutNulls(memberType(type, name), member, sourceMembers))
-  }
-  return out
-}

@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from '../../api/object.js'
 import type { ListSchema, TypeSchema } from '../../api/schema.js'
 import { isObject } from '../patch/json-tree.js'
-import { keyElement, valueElement } from './path-element.js'
+import { scalarText, valueElement } from './path-element.js'
+import { listPlanOf } from './type-plan.js'
 import { TypedError } from './typed-error.js'
 
 export const ANY: TypeSchema = { kind: 'any' }
@@ -51,16 +52,14 @@ export function itemElement(list: ListSchema, item: Json): string {
 function keyedItemElement(list: ListSchema, item: Json): string {
   if (item === null) throw problem('associative list with keys may not have a null element')
   if (!isObject(item)) throw problem('associative list with keys may not have non-map elements')
-  const keys: [string, Json][] = []
-  for (const key of list.mapKeys) {
-    const value = item[key]
-    if (value !== undefined) keys.push([key, value])
-    else {
-      const field = list.items.kind === 'struct' ? list.items.fields.get(key) : undefined
-      if (field?.default !== undefined) keys.push([key, field.default as Json])
-    }
+  let text = ''
+  for (const { name, label, zero } of listPlanOf(list)) {
+    const value = item[name] ?? zero
+    if (typeof value === 'object' && value !== null)
+      throw problem('associative list with keys may not have non-scalar keys')
+    if (value !== undefined) text += text === '' ? label + scalarText(value) : `,${label}${scalarText(value)}`
   }
-  if (keys.length > 0) return keyElement(keys)
+  if (text !== '') return `k:{${text}}`
   const names = list.mapKeys.map((key) => JSON.stringify(key)).join(' ')
   throw problem(
     `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`,

@@ -8,7 +8,7 @@ import { jsonEqual } from '../patch/json-tree.js'
 import { type Comparison, compare } from './compare.js'
 import { ConflictError, conflictsOf } from './conflict.js'
 import { difference, type FieldSet, intersection, isEmpty, LEAF, union } from './field-set.js'
-import { type Managed, type Manager, managerIdentity } from './managed-fields.js'
+import { type Managed, type Manager, managerKey } from './managed-fields.js'
 import { merge } from './merge.js'
 import { fieldsOf, reconciled, withNamedFields } from './object-fields.js'
 import { removeFields } from './remove-fields.js'
@@ -62,14 +62,14 @@ export class Updater {
     force: boolean,
   ): Versioned | undefined {
     this.#reconcile(managed)
-    const identity = managerIdentity(manager)
-    const last = managed.get(identity)
+    const key = managerKey(manager)
+    const last = managed.get(key)
     const set = fieldsOf(live.schema, config)
     const owned = this.#filter(live.apiVersion)?.(set) ?? set
-    managed.set(identity, { manager, set: owned, time: last?.time })
+    managed.set(key, { manager, set: owned, time: last?.time })
     const merged = { ...live, object: merge(live.schema, live.object, config) }
     const next = last === undefined ? merged : this.#prune(merged, managed, last.manager.apiVersion, last.set)
-    this.#resolve(live, next, this.#compare(live, next), managed, identity, force)
+    this.#resolve(live, next, this.#compare(live, next), managed, key, force)
     return jsonEqual(live.object, next.object) ? undefined : next
   }
 
@@ -84,22 +84,23 @@ export class Updater {
   ): void {
     const versions = new Map<string, Comparison | undefined>([[live.apiVersion, changes]])
     const conflicts: { manager: Manager; set: FieldSet }[] = []
-    for (const [identity, owned] of managed) {
-      if (identity === self) continue
+    for (const [key, owned] of managed) {
+      if (key === self) continue
       const { apiVersion } = owned.manager
       if (!versions.has(apiVersion)) versions.set(apiVersion, this.#compareAt(live, next, apiVersion))
       const seen = versions.get(apiVersion)
       if (seen === undefined) {
-        managed.delete(identity)
+        managed.delete(key)
         continue
       }
+      if (isEmpty(seen.added) && isEmpty(seen.modified) && isEmpty(seen.removed)) continue
       const taken = intersection(owned.set, union(seen.modified, seen.added))
       if (!isEmpty(taken)) conflicts.push({ manager: owned.manager, set: taken })
       const left = difference(difference(owned.set, taken), seen.removed)
-      if (left !== owned.set) managed.set(identity, { ...owned, set: left })
+      if (left !== owned.set) managed.set(key, { ...owned, set: left })
     }
     if (!force && conflicts.length > 0) throw new ConflictError(conflictsOf(conflicts))
-    for (const [identity, { set }] of managed) if (isEmpty(set)) managed.delete(identity)
+    for (const [key, { set }] of managed) if (isEmpty(set)) managed.delete(key)
   }
 
   #compare(live: Versioned, next: Versioned): Comparison {
@@ -124,14 +125,14 @@ export class Updater {
 
   /** Sets as today's types have them; managers of versions that are gone are dropped. */
   #reconcile(managed: Managed): void {
-    for (const [identity, owned] of managed) {
+    for (const [key, owned] of managed) {
       const schema = this.#converter.schema(owned.manager.apiVersion)
       if (schema === undefined) {
-        managed.delete(identity)
+        managed.delete(key)
         continue
       }
       const set = reconciled(owned.set, schema)
-      if (set !== owned.set) managed.set(identity, { ...owned, set })
+      if (set !== owned.set) managed.set(key, { ...owned, set })
     }
   }
 

@@ -1,7 +1,7 @@
 /** Thread: any. JSON patch (RFC 6902). */
 import type { Json, JsonObject } from '../../api/object.js'
 import { parseIndex, parsePointer } from './json-pointer.js'
-import { assertDepth, deepCopy, isObject, jsonEqual, jsonLength, ownValue, setMember } from './json-tree.js'
+import { assertDepth, isObject, jsonEqual, jsonLength, ownValue, setMember, shallowCopy } from './json-tree.js'
 import { badRequest, PatchError, unprocessable } from './patch-error.js'
 
 /** As kube-apiserver limits it. */
@@ -25,9 +25,8 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
     const told = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`
     throw new PatchError('PatchTooLarge', told)
   }
-  const run = new JsonPatchRun(deepCopy(document))
+  const run = new JsonPatchRun(document)
   for (const operation of patch) run.apply(readOperation(operation as JsonObject))
-  assertDepth(run.root)
   return run.root
 }
 
@@ -55,9 +54,14 @@ function readOperation(operation: JsonObject): Operation {
   }
 }
 
-/** One patch on its way through a document of its own. */
+/**
+ * One patch on its way through a document. Nothing given is changed: containers are copied before the first change in them,
+ * and only those; the rest is shared with the document, the patch and copies.
+ */
 class JsonPatchRun {
   root: Json
+  /** Containers that belong to this run alone. */
+  #own = new Set<Json>()
   #copiedBytes = 0
 
   constructor(root: Json) {
@@ -66,9 +70,9 @@ class JsonPatchRun {
 
   apply(operation: Operation): void {
     const { op, path } = operation
-    if (op === 'add') this.#add(path, deepCopy(requiredValue(operation)))
+    if (op === 'add') this.#add(path, requiredValue(operation))
     else if (op === 'remove') this.#remove(path)
-    else if (op === 'replace') this.#replace(path, deepCopy(requiredValue(operation)))
+    else if (op === 'replace') this.#replace(path, requiredValue(operation))
     else if (op === 'move') this.#move(requiredFrom(operation), path)
     else if (op === 'copy') this.#copy(requiredFrom(operation), path)
     else if (op === 'test') this.#test(path, operation.value ?? null)
@@ -76,12 +80,13 @@ class JsonPatchRun {
   }
 
   #add(path: readonly string[], value: Json): void {
+    assertDepth(value, path.length)
     const token = path.at(-1)
     if (token === undefined) {
       this.root = value
       return
     }
-    const parent = this.#parent(path)
+    const parent = this.#ownParent(path)
     if (!Array.isArray(parent)) {
       setMember(parent, token, value)
       return
@@ -96,7 +101,7 @@ class JsonPatchRun {
     if (removed === undefined) throw missing(path)
     const token = path.at(-1)
     if (token === undefined) throw unprocessable('the whole document cannot be removed')
-    const parent = this.#parent(path)
+    const parent = this.#ownParent(path)
     if (Array.isArray(parent)) parent.splice(Number(token), 1)
     else delete parent[token]
     return removed
@@ -104,24 +109,22 @@ class JsonPatchRun {
 
   #replace(path: readonly string[], value: Json): void {
     if (this.#get(path) === undefined) throw missing(path)
+    assertDepth(value, path.length)
     const token = path.at(-1)
     if (token === undefined) {
       this.root = value
       return
     }
-    const parent = this.#parent(path)
+    const parent = this.#ownParent(path)
     if (Array.isArray(parent)) parent[Number(token)] = value
     else setMember(parent, token, value)
   }
 
   #move(from: readonly string[], path: readonly string[]): void {
-    if (path.length > from.length && from.every((token, i) => token === path[i]))
-      throw unprocessable('a value cannot be moved into itself')
-    if (path.length === from.length && from.every((token, i) => token === path[i])) {
-      if (this.#get(from) === undefined) throw missing(from)
-      return
-    }
-    this.#add(path, this.#remove(from))
+    const within = from.every((token, i) => token === path[i])
+    if (within && path.length > from.length) throw unprocessable('a value cannot be moved into itself')
+    if (!within || path.length < from.length) this.#add(path, this.#remove(from))
+    else if (this.#get(from) === undefined) throw missing(from)
   }
 
   #copy(from: readonly string[], path: readonly string[]): void {
@@ -129,7 +132,9 @@ class JsonPatchRun {
     if (value === undefined) throw missing(from)
     this.#copiedBytes += jsonLength(value)
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw unprocessable(`more than ${MAX_COPIED_BYTES} bytes copied`)
-    this.#add(path, deepCopy(value))
+    // From now on two places hold it, and whatever is in it.
+    this.#own = new Set()
+    this.#add(path, value)
   }
 
   /** As Kubernetes has it, a member that is absent passes a test for null: clients use it to say "not set yet". */
@@ -155,6 +160,34 @@ class JsonPatchRun {
     const parent = this.#get(path.slice(0, -1))
     if (typeof parent !== 'object' || parent === null) throw missing(path)
     return parent
+  }
+
+  /** The container that holds the last token, and all above it, as copies of our own. */
+  #ownParent(path: readonly string[]): JsonObject | Json[] {
+    this.#parent(path)
+    let container = this.#owned(this.root)
+    this.root = container
+    for (const token of path.slice(0, -1)) {
+      if (Array.isArray(container)) {
+        const index = Number(token)
+        const child: JsonObject | Json[] = this.#owned(container[index]!)
+        container[index] = child
+        container = child
+      } else {
+        const child: JsonObject | Json[] = this.#owned(ownValue(container, token)!)
+        setMember(container, token, child)
+        container = child
+      }
+    }
+    return container
+  }
+
+  #owned(value: Json): JsonObject | Json[] {
+    const container = value as JsonObject | Json[]
+    if (this.#own.has(container)) return container
+    const copy = Array.isArray(container) ? [...container] : shallowCopy(container)
+    this.#own.add(copy)
+    return copy
   }
 }
 

@@ -27,18 +27,6 @@ export function shallowCopy(object: JsonObject): JsonObject {
   return { ...object }
 }
 
-export function deepCopy(value: Json, depth = 0): Json {
-  if (typeof value !== 'object' || value === null) return value
-  if (depth > MAX_DEPTH) throw tooDeep()
-  if (Array.isArray(value)) return value.map((item) => deepCopy(item, depth + 1))
-  const copy: JsonObject = {}
-  for (const key of Object.keys(value)) {
-    const member = value[key]
-    if (member !== undefined) setMember(copy, key, deepCopy(member, depth + 1))
-  }
-  return copy
-}
-
 /** Equal as JSON values: numbers by value whichever way they are held, objects without regard to order. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined, depth = 0): boolean {
   if (a === b) return true
@@ -77,10 +65,11 @@ export function jsonLength(value: Json | undefined, depth = 0): number {
   return length
 }
 
-/** Refuses a tree that is too deep; does not recurse itself. */
-export function assertDepth(value: Json): void {
+/** Refuses a tree that is too deep, standing that deep already; does not recurse itself. */
+export function assertDepth(value: Json, at = 0): void {
+  if (typeof value !== 'object' || value === null) return
   let level: Json[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
+  for (let depth = at; level.length > 0; depth++) {
     if (depth > MAX_DEPTH) throw tooDeep()
     const next: Json[] = []
     for (const node of level) {

@@ -4,7 +4,7 @@ import path from 'node:path'
 import type { Json, JsonObject } from '#keelson/api/object.js'
 import { isObject } from '#keelson/workers/patch/json-tree.js'
 
-const FOLDER = ['../shared/conformance', '../../shared/conformance', '../shared/conformance'].find((folder) =>
+const FOLDER = ['../shared/conformance', '../../shared/conformance'].find((folder) =>
   existsSync(path.join(folder, 'golden')),
 )
 

@@ -43,6 +43,24 @@ t.test('leaves the document and the patch as they were', async (t) => {
   t.same(patch[0], { op: 'add', path: '/a/c', value: { d: [] } })
 })
 
+t.test('refuses to make a document too deep', async (t) => {
+  const nest = (levels: number): Json => (levels === 0 ? {} : { a: nest(levels - 1) })
+  const deep = `/a${'/a'.repeat(500)}`
+  t.equal(
+    failure(() => applyJsonPatch(nest(600), [{ op: 'copy', from: '/a', path: `${deep}/b` }])).code,
+    'PatchBadRequest',
+  )
+  t.equal(failure(() => applyJsonPatch({}, [{ op: 'add', path: '/a', value: nest(1200) }])).code, 'PatchBadRequest')
+  t.equal(failure(() => applyJsonPatch({}, [{ op: 'add', path: '/a', value: nest(900) }])).code, 'none')
+})
+
+t.test('shares what it does not change', async (t) => {
+  const doc = { a: { b: [1] }, c: { d: 1 } }
+  const result = applyJsonPatch(doc, [{ op: 'add', path: '/a/b/-', value: 2 }]) as typeof doc
+  t.equal(result.c, doc.c)
+  t.same(doc.a.b, [1])
+})
+
 t.test('limits the number of operations and the copied bytes', async (t) => {
   const operation = { op: 'test', path: '', value: {} }
   t.same(
