@@ -176,6 +176,9 @@ export class GrpcChannel {
   }
 
   #reason(): string {
-    return this.#closedBy?.message ?? `the connection is ${this.#state}`
+    // A stream may learn that the connection is gone before the session does.
+    return (
+      this.#closedBy?.message ?? (this.#state === 'open' ? 'the connection broke' : `the connection is ${this.#state}`)
+    )
   }
 }
