@@ -11,6 +11,16 @@ const CORRUPTIONS = {
   'of another kind': 'one:{"kind":"Secret"}',
 }
 
+/** Another process that writes again when it lost a race. */
+async function persistently(write: () => Promise<unknown>): Promise<void> {
+  for (let lost = true; lost; ) {
+    lost = await write().then(
+      () => false,
+      () => true,
+    )
+  }
+}
+
 export const corrupt = [
   ...Object.entries(CORRUPTIONS).map(([what, bytes]) =>
     behaviour(`an object ${what} fails get, list, update and delete, and the others are unharmed`, async (t, s) => {
@@ -52,7 +62,7 @@ export const corrupt = [
     let heal: Promise<unknown> | undefined
     s.opened.transformer.remote = true
     s.opened.transformer.onRead = (key) => {
-      if (key === s.storedKey(KEY)) heal ??= s.writeRaw(KEY, healed)
+      if (key === s.storedKey(KEY)) heal ??= persistently(() => s.writeRaw(KEY, healed))
     }
     const outcome = await s.storage.delete(KEY, { ignoreStoreReadError: true }).catch((error: unknown) => error)
     await heal

@@ -79,7 +79,10 @@ export const list = [
   behaviour('a list has the version of the whole store, also when somebody writes outside its prefix', async (t, s) => {
     await s.create(makePod('foo', 'ns'))
     const revision = await s.increaseRevisionOutside()
-    t.equal((await s.list('/pods/ns')).resourceVersion, revision)
+    const { resourceVersion } = await s.list('/pods/ns')
+    // To learn that it is current, a cacher on an etcd whose progress reports come too early writes a mark.
+    if (s.cached && !(await s.opened.progressOnDemand())) t.ok(resourceVersion >= revision)
+    else t.equal(resourceVersion, revision)
   }),
 
   behaviour(
