@@ -242,7 +242,8 @@ export function importFacts({ facts, goRoots, into }) {
 }
 
 /** One line a resource, so that a change of version reads well as a diff. */
-function resourceTable({ version, discovery }) {
+function resourceTable({ version, discovery, paths }) {
+  const returning = resourcesThatReturnDeleted(paths)
   const lines = []
   for (const [group, versions] of Object.entries(discovery))
     for (const [v, resources] of Object.entries(versions))
@@ -259,10 +260,21 @@ function resourceTable({ version, discovery }) {
             ...(r.sn === undefined ? {} : { shortNames: r.sn }),
             ...(r.c === undefined ? {} : { categories: r.c }),
             ...(r.h === undefined ? {} : { storageVersionHash: r.h }),
+            ...(returning.has(`${group === '' ? v : `${group}/${v}`} ${name}`) ? { returnsDeleted: true } : {}),
             ...(r.sub === undefined ? {} : { subresources: subresources(group, v, r.sub) }),
           }),
         )
   return `${JSON.stringify({ version })}\n${lines.join('\n')}\n`
+}
+
+/** `apps/v1 deployments` of those whose delete answers with the object. */
+function resourcesThatReturnDeleted(paths) {
+  const found = new Set()
+  for (const { gv, res, sub, ops } of Object.values(paths)) {
+    const [action, , , , , , responses] = ops.delete ?? []
+    if (action === 'delete' && sub === undefined && !responses['200'].endsWith('.Status')) found.add(`${gv} ${res}`)
+  }
+  return found
 }
 
 function subresources(group, version, table) {

@@ -196,6 +196,7 @@ function listTags(extras: FieldExtras): Omit<ListSchema, 'kind' | 'items'> {
   return {
     listType: extras.listType ?? 'atomic',
     mapKeys: extras.listKeys ?? NO_STRINGS,
+    untagged: extras.listType === undefined,
     patchStrategy: extras.patchStrategy?.split(',').includes('merge') ? 'merge' : 'replace',
     patchMergeKey: extras.patchMergeKey,
   }

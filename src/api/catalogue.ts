@@ -18,12 +18,15 @@ export interface ResourceInfo extends GroupVersionResource {
   /** Missing for what is not stored (reviews, bindings). */
   readonly storageVersionHash: string | undefined
   readonly subresources: readonly SubresourceInfo[]
+  /** A delete answers with the object, not with a Status. */
+  readonly returnsDeleted: boolean
   /** GA versions are; alpha and beta ones when --runtime-config enables them. */
   readonly servedByDefault: boolean
 }
 
-type ResourceRow = Omit<ResourceInfo, 'servedByDefault' | 'shortNames' | 'categories' | 'subresources'> &
-  Partial<Pick<ResourceInfo, 'shortNames' | 'categories' | 'subresources'>>
+type OptionalColumns = 'shortNames' | 'categories' | 'subresources' | 'returnsDeleted'
+type ResourceRow = Omit<ResourceInfo, 'servedByDefault' | OptionalColumns> &
+  Partial<Pick<ResourceInfo, OptionalColumns>>
 
 const NONE: readonly never[] = []
 
@@ -34,6 +37,7 @@ function readResources(): readonly ResourceInfo[] {
     categories: row.categories ?? NONE,
     storageVersionHash: row.storageVersionHash,
     subresources: row.subresources ?? NONE,
+    returnsDeleted: row.returnsDeleted ?? false,
     servedByDefault: isGA(row.version),
   }))
 }

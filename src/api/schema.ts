@@ -59,6 +59,8 @@ export interface ListSchema {
   /** How apply merges: as one value, as a set of scalars, or by keys. */
   readonly listType: 'atomic' | 'set' | 'map'
   readonly mapKeys: readonly string[]
+  /** The type is not tagged with a list type: it is merged as an atomic one and published without. */
+  readonly untagged?: boolean
   /** How strategic merge patch merges, from the patch tags of the field that holds the list. */
   readonly patchStrategy: 'replace' | 'merge'
   readonly patchMergeKey: string | undefined
