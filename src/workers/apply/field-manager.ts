@@ -108,7 +108,8 @@ export class FieldManager {
 
   /**
    * The object with managedFields as this write leaves them: whoever changed a field owns it now. `live` is undefined on a
-   * create. Never fails: where an object does not fit its type the managers stay as they were.
+   * create. Never fails: of an object that does not fit its type (an item without any of its keys) nothing is known, and as
+   * in Kubernetes it has no managers from then on.
    */
   update(
     live: JsonObject | undefined,
@@ -122,7 +123,7 @@ export class FieldManager {
       return withManagedFields(next, encodeManagedFields(managed))
     } catch (error) {
       if (!(error instanceof TypedError)) throw error
-      return withManagedFields(next, entriesOf(live))
+      return withManagedFields(next, undefined)
     }
   }
 
