@@ -6,7 +6,6 @@
  */
 import type {
   CallOptions,
-  KV,
   KvGetResult,
   KvListOptions,
   KvListResult,
@@ -16,15 +15,16 @@ import type {
   KvWriteResult,
   LeaseId,
 } from '../storage/kv.js'
+import type { LocalKV, LocalWatch } from '../storage/local-kv.js'
 
 /** Undefined when there is nothing to wait for. */
 export type AppliedGate = (revision: number) => Promise<void> | undefined
 
-export class AppliedKV implements KV {
-  readonly #kv: KV
+export class AppliedKV implements LocalKV {
+  readonly #kv: LocalKV
   readonly #gate: AppliedGate
 
-  constructor(kv: KV, gate: AppliedGate) {
+  constructor(kv: LocalKV, gate: AppliedGate) {
     this.#kv = kv
     this.#gate = gate
   }
@@ -52,7 +52,11 @@ export class AppliedKV implements KV {
   }
 
   watch(options: KvWatchOptions): KvWatch {
-    const watch = this.#kv.watch(options)
+    return this.openWatch(options)
+  }
+
+  openWatch(options: KvWatchOptions): LocalWatch {
+    const watch = this.#kv.openWatch(options)
     return {
       established: watch.established,
       next: async () => {
@@ -60,6 +64,7 @@ export class AppliedKV implements KV {
         if (batch !== undefined) await this.#gate(batch.revision)
         return batch
       },
+      requestProgress: () => watch.requestProgress(),
       close: () => watch.close(),
     }
   }

@@ -9,6 +9,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
 import type { KV } from '../storage/kv.js'
+import type { LocalKV } from '../storage/local-kv.js'
 import { AppliedKV } from './applied-kv.js'
 import type { ArenaOptions } from './arena-writer.js'
 import type { StatusListener } from './cached-resource.js'
@@ -27,8 +28,8 @@ export interface CacherOptions {
   readonly kv: KV
   /** With the slash at the end: `/registry/`. */
   readonly prefix: string
-  /** The store is in this thread, and all its answers go through `Cacher.kv`. */
-  readonly local: boolean
+  /** `kv` itself, when it lives in this thread: then everybody else has to use `Cacher.kv` or `Cacher.localKv`. */
+  readonly local?: LocalKV | undefined
   readonly progressTrusted: () => Promise<boolean> | boolean
   /** Of each arena: memory limit, window. */
   readonly arena?: ArenaOptions
@@ -51,6 +52,7 @@ export interface CacherHandoff {
 export class Cacher {
   /** For everybody but the cacher itself: on a local store it tells nothing that memory does not have. */
   readonly kv: KV
+  readonly localKv: LocalKV | undefined
   readonly revisionClock: OwnerClock
   readonly fence: Fence
   readonly #options: CacherOptions
@@ -68,7 +70,8 @@ export class Cacher {
     this.#memory = new MemoryOwner({ clock })
     const revisionClock = new OwnerClock(this.#memory.clock)
     this.revisionClock = revisionClock
-    this.kv = local ? new AppliedKV(kv, (revision) => this.#applied(revision)) : kv
+    this.localKv = local && new AppliedKV(local, (revision) => this.#applied(revision))
+    this.kv = this.localKv ?? kv
     this.#reflector = new Reflector({
       ...options,
       revisionClock,
@@ -162,7 +165,7 @@ export class Cacher {
 
   #onFollowing(following: boolean): void {
     if (following) {
-      if (this.#options.local) void this.#proclaim()
+      if (this.#options.local !== undefined) void this.#proclaim()
       return
     }
     this.#truth.set(false)

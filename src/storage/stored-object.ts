@@ -49,8 +49,10 @@ export class StoredObjects<T> {
     return this.#codec.encode(object)
   }
 
+  /** What goes into the store. KV takes it for good, so it is never `data` itself, which is decoded again afterwards. */
   seal(data: Uint8Array, key: string): Uint8Array | Promise<Uint8Array> {
-    return this.#transformer.transformToStorage(data, key)
+    const sealed = this.#transformer.transformToStorage(data, key)
+    return sealed === data ? new Uint8Array(data) : sealed
   }
 
   decode(data: Uint8Array, key: string, revision: number): T {

@@ -19,7 +19,7 @@ runSuite(
     open: () =>
       openCacher({
         kv,
-        local: true,
+        local: kv,
         pathPrefix: `/registry-${++opened}`,
         progressTrusted: () => Promise.resolve(true),
         passTime: (seconds) => clock.advance(seconds * 1000),

@@ -16,7 +16,6 @@ runSuite(
     open: () =>
       openCacher({
         kv: kv!,
-        local: false,
         pathPrefix: `/registry-${++opened}`,
         progressTrusted: () => kv!.progressTrusted(),
         // etcd's own clock runs.

@@ -1,5 +1,6 @@
 import { systemClock } from '#keelson/lib/clock.js'
 import type { KV } from '#keelson/storage/kv.js'
+import type { LocalKV } from '#keelson/storage/local-kv.js'
 import { openCachedStorage } from '../support/cached-storage.js'
 import { draftOf } from '../support/plain-object.js'
 import { newPod, podCodec } from './pod.js'
@@ -8,8 +9,8 @@ import type { Opened } from './subject.js'
 
 export interface CachedEngine {
   readonly kv: KV
-  /** True: in this process, and written by nobody else. False: others write too, and the suite writes past the cacher. */
-  readonly local: boolean
+  /** `kv`, when it is in this process and written by nobody else. Else others write too, past the cacher. */
+  readonly local?: LocalKV
   readonly pathPrefix: string
   readonly progressTrusted: () => Promise<boolean>
   readonly passTime: (seconds: number) => Promise<void>
@@ -27,7 +28,7 @@ export async function openCacher(engine: CachedEngine): Promise<Opened> {
       opened = openStore(applied, pathPrefix, { leased: true })
       return { storage: opened.store, transformer: opened.transformer }
     },
-    cacher: { clock: systemClock, local, progressTrusted },
+    cacher: { clock: systemClock, ...(local === undefined ? {} : { local }), progressTrusted },
     pathPrefix,
     resourcePrefix: '/pods',
     newObject: newPod,

@@ -10,9 +10,10 @@ runSuite(
     cached: true,
     async open() {
       const clock = new FakeClock()
+      const kv = new MemoryKV(clock)
       return openCacher({
-        kv: new MemoryKV(clock),
-        local: true,
+        kv,
+        local: kv,
         pathPrefix: '/registry',
         progressTrusted: () => Promise.resolve(true),
         passTime: (seconds) => clock.advance(seconds * 1000),

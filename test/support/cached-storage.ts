@@ -32,7 +32,6 @@ export async function openCachedStorage<T extends KubeObject>(
   const cacher = new Cacher({
     kv,
     prefix: `${pathPrefix}/`,
-    local: false,
     progressTrusted: () => true,
     logger: nullLogger,
     ...options.cacher,

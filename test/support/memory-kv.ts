@@ -2,7 +2,6 @@ import type { Clock } from '#keelson/lib/clock.js'
 import { StorageError } from '#keelson/storage/errors.js'
 import {
   type KeyValue,
-  type KV,
   type KvEvent,
   type KvGetResult,
   type KvListOptions,
@@ -15,12 +14,13 @@ import {
   type LeaseId,
   NO_LEASE,
 } from '#keelson/storage/kv.js'
+import type { LocalKV, LocalWatch } from '#keelson/storage/local-kv.js'
 
 /**
  * The key-value contract in a few maps, with etcd's rules: fast, and a second opinion on what the real ones do.
  * Keys are compared as JavaScript strings, which is the order of their bytes for the ASCII keys that tests use.
  */
-export class MemoryKV implements KV {
+export class MemoryKV implements LocalKV {
   readonly #clock: Clock
   #revision = 1
   #compacted = 0
@@ -90,13 +90,17 @@ export class MemoryKV implements KV {
   }
 
   watch(options: KvWatchOptions): KvWatch {
+    return this.openWatch(options)
+  }
+
+  openWatch(options: KvWatchOptions): LocalWatch {
     const watch = new MemoryWatch(options, this)
     this.#watches.add(watch)
     return watch
   }
 
   async requestProgress(): Promise<void> {
-    for (const watch of this.#watches) watch.report()
+    for (const watch of this.#watches) watch.requestProgress()
   }
 
   async grantLease(ttlSeconds: number): Promise<LeaseId> {
@@ -195,7 +199,7 @@ export class MemoryKV implements KV {
   }
 }
 
-class MemoryWatch implements KvWatch {
+class MemoryWatch implements LocalWatch {
   readonly established: Promise<void>
   readonly #options: KvWatchOptions
   readonly #kv: MemoryKV
@@ -237,7 +241,7 @@ class MemoryWatch implements KvWatch {
     wake?.()
   }
 
-  report(): void {
+  requestProgress(): void {
     this.#progressWanted = true
     this.wake()
   }

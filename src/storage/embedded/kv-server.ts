@@ -1,4 +1,4 @@
-/** Thread: owner. Serves the embedded engine to the ports of other threads; the other end is a RemoteKV. */
+/** Thread: owner. Serves the embedded engine, or what stands before it, to the ports of other threads; the other end is a RemoteKV. */
 import type { MessagePort } from 'node:worker_threads'
 import { toErrorRecord } from '../../protocol/error-record.js'
 import {
@@ -11,15 +11,14 @@ import {
   withoutDraft,
 } from '../../protocol/pool-owner.js'
 import { StorageError } from '../errors.js'
-import type { EmbeddedEngine } from './embedded-engine.js'
-import type { EmbeddedWatch } from './embedded-watch.js'
+import type { LocalKV, LocalWatch } from '../local-kv.js'
 import { exactBytes, giveAway } from './port-bytes.js'
 
 export class KvServer {
-  readonly #engine: EmbeddedEngine
+  readonly #engine: LocalKV
   readonly #ports = new Set<ServedPort>()
 
-  constructor(engine: EmbeddedEngine) {
+  constructor(engine: LocalKV) {
     this.#engine = engine
   }
 
@@ -36,17 +35,17 @@ export class KvServer {
 }
 
 class ServedPort {
-  readonly #engine: EmbeddedEngine
+  readonly #engine: LocalKV
   readonly #port: MessagePort
   readonly #onEnd: () => void
-  readonly #watches = new Map<RemoteWatchId, EmbeddedWatch>()
+  readonly #watches = new Map<RemoteWatchId, LocalWatch>()
   readonly #cancellable = new Map<number, AbortController>()
   readonly #handlers: OwnerHandlers
   #replies: OwnerReply[] = []
   #transfers: ArrayBuffer[] = []
   #ended = false
 
-  constructor(engine: EmbeddedEngine, port: MessagePort, onEnd: () => void) {
+  constructor(engine: LocalKV, port: MessagePort, onEnd: () => void) {
     this.#engine = engine
     this.#port = port
     this.#onEnd = onEnd

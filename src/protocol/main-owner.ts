@@ -1,0 +1,92 @@
+/**
+ * Thread: any. The whole contract between the process and its owner thread. The owner is started with a configuration
+ * and says `started` or `failed`; then it answers calls, and tells what happens.
+ *
+ * The owner's death is the process's: nothing can be written, and what is in memory gets older. Main exits when the thread
+ * ends without having been asked to, and whatever supervises the process starts it again; the embedded engine and etcd
+ * have all that was acknowledged.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { StorageConfig } from '../storage/storage-config.js'
+import type { ErrorRecord } from './error-record.js'
+
+export interface OwnerResource {
+  /** As clients know it: `pods`, `deployments.apps`. */
+  readonly resource: string
+  /** Below the storage prefix: `/pods`. */
+  readonly resourcePrefix: string
+  /** The place of its cluster in the configuration. */
+  readonly cluster: number
+}
+
+export interface OwnerConfig {
+  /** One for each set of servers; the first is the default one. */
+  readonly clusters: readonly StorageConfig[]
+  readonly resources: readonly OwnerResource[]
+  /** Of each resource; 0: no limit. */
+  readonly cacheMemoryLimitBytes: number
+  /** The URL of the module that understands the resources' objects: OwnerResourceModule. */
+  readonly resourceModule: string
+  /** Handed to that module as it is. */
+  readonly resourceModuleOptions?: unknown
+}
+
+export interface ResourceMemory {
+  readonly segmentBytes: number
+  readonly usedBytes: number
+  readonly freeBytes: number
+  readonly pinnedBytes: number
+  readonly objects: number
+  readonly events: number
+}
+
+export interface ResourceHealth {
+  readonly state: 'filling' | 'ready' | 'fallen' | 'closed'
+  /** Why it is read from its storage. */
+  readonly reason?: 'corrupt-object' | 'memory-limit'
+}
+
+export interface OwnerHealth {
+  readonly clusters: readonly { readonly following: boolean; readonly revision: number }[]
+  readonly resources: Readonly<Record<string, ResourceHealth>>
+}
+
+export type OwnerControl = {
+  /** Attaches the thread at the other end of the port, which speaks reader-owner.ts. */
+  attach: (input: { port: MessagePort }) => undefined
+  /** Replies when it is ready or has fallen back to its storage. */
+  addResource: (input: OwnerResource) => undefined
+  removeResource: (input: { resource: string }) => undefined
+  health: (input: Record<string, never>) => OwnerHealth
+  memory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
+  /** In order: readers, cache, storage. The thread ends after its reply. */
+  stop: (input: Record<string, never>) => undefined
+}
+
+export type OwnerControlMethod = keyof OwnerControl
+export type OwnerControlInput<K extends OwnerControlMethod> = Parameters<OwnerControl[K]>[0]
+export type OwnerControlResult<K extends OwnerControlMethod> = ReturnType<OwnerControl[K]>
+export type OwnerControlHandlers = {
+  [K in OwnerControlMethod]: (input: OwnerControlInput<K>) => Promise<OwnerControlResult<K>>
+}
+export type OwnerControlCall = {
+  [K in OwnerControlMethod]: { readonly id: number; readonly method: K; readonly input: OwnerControlInput<K> }
+}[OwnerControlMethod]
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** What the owner tells without being asked; metrics are made of it. */
+export type OwnerEvent =
+  | { readonly type: 'resource-state'; readonly resource: string; readonly health: ResourceHealth }
+  /** -1 is unknown; undefined: not counted any more. */
+  | { readonly type: 'count'; readonly resource: string; readonly objects: number; readonly bytes: number }
+  | { readonly type: 'count-gone'; readonly resource: string }
+  | { readonly type: 'db-size'; readonly cluster: number; readonly endpoint: string; readonly bytes: number }
+
+export type OwnerToMain =
+  | { readonly type: 'started' }
+  | { readonly type: 'failed'; readonly error: ErrorRecord }
+  | { readonly type: 'reply'; readonly id: number; readonly result: OwnerControlResult<OwnerControlMethod> }
+  | { readonly type: 'error'; readonly id: number; readonly error: ErrorRecord }
+  | { readonly type: 'event'; readonly event: OwnerEvent }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }

@@ -1,0 +1,90 @@
+/** Thread: owner. One storage cluster in the owner: its store, its cache, its monitors, and the ports it serves. */
+import { readFileSync } from 'node:fs'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { StatusListener } from '../cacher/cached-resource.js'
+import { Cacher } from '../cacher/cacher.js'
+import type { Clock } from '../lib/clock.js'
+import type { Logger } from '../lib/logger.js'
+import type { ClusterHandoff } from '../protocol/reader-owner.js'
+import { EmbeddedEngine } from '../storage/embedded/embedded-engine.js'
+import { KvServer } from '../storage/embedded/kv-server.js'
+import { EtcdKV } from '../storage/etcd/etcd-kv.js'
+import type { StorageConfig, TransportConfig } from '../storage/storage-config.js'
+import { normalizePathPrefix } from '../storage/storage-key.js'
+
+export interface OwnerClusterOptions {
+  readonly config: StorageConfig
+  readonly cacheMemoryLimitBytes: number
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onStatus: StatusListener
+}
+
+export class OwnerCluster {
+  readonly cacher: Cacher
+  readonly prefix: string
+  readonly #kvServer: KvServer | undefined
+  readonly #closeStore: () => Promise<void>
+
+  private constructor(cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
+    this.cacher = cacher
+    this.prefix = prefix
+    this.#kvServer = cacher.localKv && new KvServer(cacher.localKv)
+    this.#closeStore = closeStore
+  }
+
+  static async open(options: OwnerClusterOptions): Promise<OwnerCluster> {
+    const { config, clock, logger, onStatus, cacheMemoryLimitBytes } = options
+    const prefix = normalizePathPrefix(config.prefix)
+    const shared = {
+      prefix,
+      clock,
+      logger,
+      onStatus,
+      arena: cacheMemoryLimitBytes > 0 ? { limitBytes: cacheMemoryLimitBytes } : {},
+    }
+    if (config.type === 'embedded') {
+      const engine = await EmbeddedEngine.open({
+        ...(config.dataDir === '' ? {} : { dataDir: config.dataDir }),
+        clock,
+        logger,
+      })
+      const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
+      return new OwnerCluster(cacher, prefix, () => engine.close())
+    }
+    const kv = new EtcdKV({ endpoints: config.transport.servers, ...tlsOf(config.transport), clock, logger })
+    const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
+    return new OwnerCluster(cacher, prefix, () => kv.close())
+  }
+
+  /** For a thread that reads; release() with the number of its reader when it is gone. */
+  connect(): { handoff: ClusterHandoff; transfer: MessagePort[] } {
+    const { memory, truth } = this.cacher.connect()
+    const kv = this.#serveKv()
+    return { handoff: { memory, truth, kv }, transfer: kv === undefined ? [memory.port] : [memory.port, kv] }
+  }
+
+  async stop(): Promise<void> {
+    this.#kvServer?.stop()
+    await this.cacher.stop()
+    await this.#closeStore()
+  }
+
+  #serveKv(): MessagePort | undefined {
+    if (this.#kvServer === undefined) return undefined
+    const { port1, port2 } = new MessageChannel()
+    this.#kvServer.serve(port1)
+    return port2
+  }
+}
+
+function tlsOf({ keyFile, certFile, trustedCaFile }: TransportConfig): { tls?: object } {
+  if (keyFile === '' && certFile === '' && trustedCaFile === '') return {}
+  return {
+    tls: {
+      ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
+      ...(certFile === '' ? {} : { cert: readFileSync(certFile) }),
+      ...(keyFile === '' ? {} : { key: readFileSync(keyFile) }),
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/** Thread: owner. The thread's entry: opens the owner it is told to, answers calls, ends when asked. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '../lib/assert.js'
+import { systemClock } from '../lib/clock.js'
+import { toErrorRecord } from '../protocol/error-record.js'
+import type { OwnerConfig, OwnerControlCall, OwnerControlHandlers, OwnerToMain } from '../protocol/main-owner.js'
+import { Owner } from './owner.js'
+import type { OwnerResourceModule } from './owner-resources.js'
+import { PortLogger } from './port-logger.js'
+
+assert(parentPort !== null, 'the owner runs in a thread of its own')
+const port = parentPort
+const config = workerData as OwnerConfig
+const tell = (message: OwnerToMain): void => port.postMessage(message)
+const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
+
+try {
+  const { openOwnerResources } = (await import(config.resourceModule)) as OwnerResourceModule
+  const resources = await openOwnerResources(config.resourceModuleOptions)
+  const owner = new Owner({
+    config,
+    resources,
+    clock: systemClock,
+    logger,
+    onEvent: (event) => tell({ type: 'event', event }),
+  })
+  await owner.start()
+  const handlers: OwnerControlHandlers = {
+    attach: async (input) => {
+      owner.attach(input.port)
+      return undefined
+    },
+    addResource: async (resource) => {
+      await owner.addResource(resource)
+      return undefined
+    },
+    removeResource: async ({ resource }) => {
+      owner.removeResource(resource)
+      return undefined
+    },
+    health: async () => owner.health(),
+    memory: async () => owner.memory(),
+    stop: async () => {
+      await owner.stop()
+      await resources.close?.()
+      return undefined
+    },
+  }
+  port.on('message', (call: OwnerControlCall) => void answer(handlers, call))
+  tell({ type: 'started' })
+} catch (error) {
+  tell({ type: 'failed', error: toErrorRecord(error) })
+}
+
+async function answer<C extends OwnerControlCall>(handlers: OwnerControlHandlers, call: C): Promise<void> {
+  const { id, method, input } = call
+  try {
+    // The method map pairs each input with its handler; a union of calls loses that.
+    const handle = handlers[method] as (input: C['input']) => Promise<never>
+    tell({ type: 'reply', id, result: await handle(input) })
+  } catch (error) {
+    tell({ type: 'error', id, error: toErrorRecord(error) })
+  }
+  // With nothing left to listen to the thread ends by itself.
+  if (method === 'stop') port.close()
+}

@@ -1,0 +1,53 @@
+import type { MessagePort } from 'node:worker_threads'
+import { CacheClient } from '#keelson/cacher/cache-client.js'
+import { CacheDelegator } from '#keelson/cacher/cache-delegator.js'
+import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
+import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
+import type { KV } from '#keelson/storage/kv.js'
+import { Store } from '#keelson/storage/store.js'
+import { identityTransformer } from '#keelson/storage/transformer.js'
+import { objectVersioner } from '#keelson/storage/versioner.js'
+import { newPod, type Pod, podCodec } from '../contract/pod.js'
+import { leasePerKey } from '../contract/store-harness.js'
+
+export interface OpenedReader {
+  readonly client: CacheClient
+  readonly kv: KV
+  delegator(resource: string): CacheDelegator<Pod>
+  close(): Promise<void>
+}
+
+/** What any thread does to use the owner: attach, and put the cache around a store of its own. */
+export async function openReader(port: MessagePort, etcdServers: readonly string[]): Promise<OpenedReader> {
+  const client = await CacheClient.attach(port)
+  const kvPort = client.kvPort()
+  const kv = kvPort === undefined ? new EtcdKV({ endpoints: etcdServers }) : new RemoteKV({ port: kvPort })
+  if (kv instanceof RemoteKV) kv.start()
+  return {
+    client,
+    kv,
+    delegator: (resource) =>
+      new CacheDelegator<Pod>({
+        storage: new Store<Pod>({
+          kv,
+          leases: leasePerKey(kv),
+          codec: podCodec,
+          transformer: identityTransformer,
+          versioner: objectVersioner,
+          newObject: newPod,
+          groupResource: { group: '', resource },
+          pathPrefix: '/registry',
+          resourcePrefix: `/${resource}`,
+        }),
+        cache: client.resource(resource),
+        decodeBody: (body) => JSON.parse(Buffer.from(body).toString('utf8')) as Pod,
+        newObject: newPod,
+        pathPrefix: '/registry',
+        resourcePrefix: `/${resource}`,
+      }),
+    close: async () => {
+      await kv.close()
+      client.detach()
+    },
+  }
+}
