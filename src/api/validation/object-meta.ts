@@ -155,5 +155,9 @@ export function validateObjectMetaUpdate(next: ObjectMeta, old: ObjectMeta, path
   same('creationTimestamp')
   same('deletionTimestamp')
   same('deletionGracePeriodSeconds')
+  errors.push(...validateLabels(next.labels, path.child('labels')))
+  errors.push(...validateAnnotations(next.annotations, path.child('annotations')))
+  errors.push(...validateOwnerReferences(next.ownerReferences ?? [], path.child('ownerReferences')))
+  errors.push(...validateManagedFields(next.managedFields ?? [], path.child('managedFields')))
   return errors
 }
