@@ -157,11 +157,3 @@ export function operationId({ action, method, subject }: ApiOperation, group: st
   if (action === 'connect') return `connect${where}${camel(method)}${subject}`
   return `${VERBS[action]}${where}${subject}`
 }
-
-/** The group-version of a document: `apis/apps/v1`. */
-export function parseOpenApiPath(path: string): { group: string; version: string } | undefined {
-  const core = /^api\/([^/]+)$/.exec(path)
-  if (core !== null) return { group: '', version: core[1]! }
-  const named = /^apis\/([^/]+)\/([^/]+)$/.exec(path)
-  return named === null ? undefined : { group: named[1]!, version: named[2]! }
-}

@@ -252,3 +252,49 @@ t.test('every type with every field set comes out as it went in', { skip: !exist
   }
   t.end()
 })
+
+const SUITES = '../shared/conformance/suites'
+t.test('what kube-apiserver could not decode is refused, and nothing else', { skip: !existsSync(SUITES) }, (t) => {
+  interface Step {
+    id: string
+    method: string
+    rawBody?: string
+    body?: unknown
+    headers?: Record<string, string>
+  }
+  let compared = 0
+  for (const file of readdirSync(SUITES).filter((f) => /^(vary|edit|life|field-validation)/.test(f))) {
+    const { steps } = JSON.parse(readFileSync(`${SUITES}/${file}`, 'utf8')) as { steps: Step[] }
+    const golden = new Map(
+      (
+        JSON.parse(readFileSync(`${SUITES}/../golden/${file}`, 'utf8')) as {
+          id: string
+          status: number
+          body?: { message?: string }
+        }[]
+      ).map((answer) => [answer.id, answer]),
+    )
+    for (const { id, method, rawBody, body, headers } of steps) {
+      if ((method !== 'POST' && method !== 'PUT') || (headers?.['content-type'] ?? 'json').includes('yaml')) continue
+      const text = rawBody ?? JSON.stringify(body)
+      const object = (body ?? (rawBody === undefined ? {} : JSON.parse(rawBody))) as KubeObject
+      const schema = typeof object.apiVersion === 'string' ? schemaOf(object) : undefined
+      const answer = golden.get(id)
+      if (schema === undefined || answer === undefined) continue
+      const message = answer.body?.message ?? ''
+      const strict = /strict decoding error: (.*)/s.exec(message)?.[1]
+      const refused = answer.status === 400 && message.includes('cannot be handled as') && strict === undefined
+      let decoded: Decoded | undefined
+      try {
+        decoded = decodeJson(Buffer.from(text), schema)
+      } catch {
+        decoded = undefined
+      }
+      compared++
+      if ((decoded === undefined) !== refused) t.fail(`${file} ${id}: ${message}`)
+      if (strict !== undefined && decoded?.strictErrors.join(', ') !== strict) t.fail(`${file} ${id}: ${message}`)
+    }
+  }
+  t.ok(compared > 8000, `${compared} requests compared`)
+  t.end()
+})
