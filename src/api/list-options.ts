@@ -98,7 +98,7 @@ function validateWatch({ resourceVersionMatch, continueToken, sendInitialEvents 
     if (sendInitialEvents === undefined) {
       errors.push(forbidden(MATCH, 'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided'))
     }
-    if (resourceVersionMatch !== 'NotOlderThan' && sendInitialEvents === undefined) {
+    if (resourceVersionMatch !== 'NotOlderThan') {
       errors.push(notSupported(MATCH, resourceVersionMatch, ['NotOlderThan']))
     }
     if (continueToken !== '')

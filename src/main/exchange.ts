@@ -15,7 +15,6 @@ export interface ResponsePort {
   writeHeader(name: string, value: string): unknown
   write(chunk: Uint8Array | string): boolean
   end(body?: Uint8Array | string, closeConnection?: boolean): unknown
-  endWithoutBody(reportedContentLength?: number, closeConnection?: boolean): unknown
   tryEnd(chunk: Uint8Array, totalSize: number): [ok: boolean, done: boolean]
   onWritable(handler: (offset: number) => boolean): unknown
   onAborted(handler: () => void): unknown
@@ -36,6 +35,7 @@ export interface RequestHead {
   readonly accept: string
   readonly acceptEncoding: string
   readonly authorization: string
+  readonly ifNoneMatch: string
   readonly contentType: string
   readonly contentLength: string
   readonly userAgent: string
@@ -148,9 +148,8 @@ export class Exchange {
     this.#status = head.status
     this.#port.cork(() => {
       this.#writeHead(head)
-      if (this.head.method === 'HEAD')
-        this.#port.endWithoutBody(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength)
-      else this.#port.end(body)
+      // endWithoutBody() would close the connection.
+      this.#port.end(this.head.method === 'HEAD' ? '' : body)
     })
     this.#end()
   }

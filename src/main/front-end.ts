@@ -60,7 +60,7 @@ export class FrontEnd {
       clock: options.clock,
       random: options.random,
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
-      readInPool: (request) => this.#readInPool(request),
+      answerFromPool: (request) => this.#fromPool(request),
       convert: (conversion) => options.pool.run('convert', conversion),
     }
   }
@@ -182,11 +182,7 @@ export class FrontEnd {
   }
 
   async #fromPool(request: ReadRequest): Promise<void> {
-    respondEncoded(request.exchange, await this.#readInPool(request))
-  }
-
-  #readInPool(request: ReadRequest): Promise<EncodedResponse> {
-    return this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array()))
+    respondEncoded(request.exchange, await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array())))
   }
 
   async #write(request: ReadRequest): Promise<void> {
@@ -222,7 +218,10 @@ function decodePath(rawPath: string): string {
   }
 }
 
-function respondEncoded(exchange: Exchange, { status, contentType, headers, warnings, body }: EncodedResponse): void {
+export function respondEncoded(
+  exchange: Exchange,
+  { status, contentType, headers, warnings, body }: EncodedResponse,
+): void {
   const all = [...headers]
   for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
   exchange.respond({ status, contentType, headers: all }, body)

@@ -69,6 +69,7 @@ export class HttpServer implements Closable {
       accept: request.getHeader('accept'),
       acceptEncoding: request.getHeader('accept-encoding'),
       authorization: request.getHeader('authorization'),
+      ifNoneMatch: request.getHeader('if-none-match'),
       contentType: request.getHeader('content-type'),
       contentLength: request.getHeader('content-length'),
       userAgent: request.getHeader('user-agent'),

@@ -1,4 +1,69 @@
 #!/usr/bin/env node
 /** Thread: main. The process's entry: alone reads argv and env, alone exits. */
-console.error('keelson: the server is not built yet')
-process.exitCode = 1
+import { pino } from 'pino'
+import { compose } from './compose.js'
+import { complete } from './config.js'
+import { describeFlags, parseFlags } from './flags.js'
+import { FLAGS } from './options.js'
+
+const USAGE = `keelson: a Kubernetes-compatible API server
+
+Usage: keelson [flags]
+
+${describeFlags(FLAGS)}
+`
+
+/** A second signal does not wait for anybody. */
+const EXIT_FORCED = 130
+
+async function main(): Promise<number | undefined> {
+  const parsed = parseFlags(process.argv.slice(2), FLAGS)
+  if (parsed.help) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const result = complete(parsed.values)
+  const errors = [...parsed.errors, ...('errors' in result ? result.errors : [])]
+  if (errors.length > 0 || 'errors' in result) {
+    for (const error of errors) console.error(`keelson: ${error}`)
+    console.error('keelson: see --help for all flags')
+    return 2
+  }
+  const { config } = result
+  const logger = pino({ level: config.logLevel, base: null })
+  const server = await compose({
+    config,
+    logger,
+    onFatal: (error) => {
+      logger.fatal({ err: error }, 'the owner thread is gone; the process ends')
+      process.exit(1)
+    },
+  })
+  console.error(`Keelson serves ${server.url}`)
+  console.error(`Try: kubectl --server ${server.url} get namespaces`)
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) process.exit(EXIT_FORCED)
+    stopping = true
+    server.close().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'closing failed')
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return undefined
+}
+
+main().then(
+  (code) => {
+    if (code !== undefined) process.exit(code)
+  },
+  (error: unknown) => {
+    console.error(`keelson: ${error instanceof Error ? error.message : String(error)}`)
+    process.exit(1)
+  },
+)

@@ -5,7 +5,7 @@ import { Piscina } from 'piscina'
 import { newTooManyRequests } from '../api/status.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
-import type { PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
 const TASKS_PER_THREAD = 128
@@ -16,7 +16,7 @@ export interface PoolOptions {
   readonly threads: number
   readonly start: PoolStart
   /** Each thread asks for a line to the owner when it starts. */
-  readonly attach: (port: MessagePort) => void
+  readonly attach: () => Promise<MessagePort>
   readonly onWorkerError: (error: unknown) => void
 }
 
@@ -37,7 +37,11 @@ export class Pool implements Closable {
       atomics: 'disabled',
       workerData: options.start,
     })
-    this.#piscina.on('message', (message: PoolThreadMessage) => options.attach(message.port))
+    this.#piscina.on('message', (message: PoolThreadMessage) => {
+      options
+        .attach()
+        .then((port) => message.port.postMessage({ port } satisfies OwnerLine, [port]), options.onWorkerError)
+    })
     this.#piscina.on('error', options.onWorkerError)
   }
 
@@ -65,6 +69,7 @@ export class Pool implements Closable {
 }
 
 function transferable(task: PoolTask): ArrayBuffer[] {
+  if (task.type === 'document') return []
   if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
   const { body } = task.input
   return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]

@@ -4,7 +4,7 @@ import type { UserInfo } from '../api/user-info.js'
 import type { ArenaReader, ClockView } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
-import type { EncodedResponse, EventConversion } from '../protocol/main-pool.js'
+import type { EventConversion } from '../protocol/main-pool.js'
 import type { Exchange } from './exchange.js'
 import type { ServedResource } from './served-resource.js'
 
@@ -13,10 +13,10 @@ export interface CacheView {
   /** Undefined for resources that are not cached. */
   arena(name: string): ArenaReader | undefined
   /**
-   * Everything acknowledged before the call is in memory once this resolves; undefined when it is already. Rejects when
-   * that takes too long: then storage itself must be asked.
+   * True: memory holds everything that was acknowledged before the call. False: it could not be brought there in time,
+   * so storage itself must be asked.
    */
-  fence(): Promise<void> | undefined
+  fence(): true | Promise<boolean>
 }
 
 /** One request that reads, as far as it is understood. */
@@ -34,7 +34,7 @@ export interface ReadContext {
   readonly random: Random
   /** A watch lasts between this and twice this when the client does not say. */
   readonly minRequestTimeoutSeconds: number
-  /** The request as a whole, answered by the pool. */
-  readInPool(request: ReadRequest): Promise<EncodedResponse>
+  /** The request as a whole, answered by the pool, which reads memory or storage. */
+  answerFromPool(request: ReadRequest): Promise<void>
   convert(conversion: EventConversion): Promise<Uint8Array[]>
 }

@@ -23,6 +23,7 @@ export class ResourceTable {
 }
 
 const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection'])
+const OBJECT_VERBS: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 
 /** Throws the 404 or 405 that a path deserves whose shape or verb the resource does not have. */
 export function checkShape(info: RequestInfo, resource: ServedResource, nameInPath: boolean): void {
@@ -36,6 +37,7 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
     return
   }
   if (!verbs.includes(info.verb)) throw newGenericServerResponse(405)
+  if (!nameInPath && OBJECT_VERBS.has(info.verb)) throw newGenericServerResponse(405)
   if (nameInPath && COLLECTION_VERBS.has(info.verb) && info.verb !== 'watch') throw newGenericServerResponse(405)
   if (namespaced && info.namespace === '' && (info.verb === 'create' || info.verb === 'deletecollection'))
     throw newGenericServerResponse(405)

@@ -47,6 +47,8 @@ export type PoolTasks = {
   write: (request: PoolRequest) => EncodedResponse
   /** GET and LIST in a form that shared memory does not hold; also documents that are made on demand. */
   read: (request: PoolRequest) => EncodedResponse
+  /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */
+  document: (input: { readonly path: string }) => EncodedResponse
   /** Objects of watch events in another form, in order. */
   convert: (conversion: EventConversion) => Uint8Array[]
 }

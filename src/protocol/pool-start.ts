@@ -1,27 +1,19 @@
 /** Thread: any. What a pool thread is started with, and what it says first. */
 import type { MessagePort } from 'node:worker_threads'
+import type { EtcdOptions } from '../storage/factory-options.js'
 
-/** Sent by a pool thread when it starts: the owner's end of its line. */
+/** Sent by a pool thread when it starts: main answers on the port with a line to the owner (OwnerLine). */
 export interface PoolThreadMessage {
   readonly type: 'attach'
   readonly port: MessagePort
 }
 
-export type StorageConnection =
-  | { readonly type: 'embedded' }
-  | {
-      readonly type: 'etcd3'
-      readonly endpoints: readonly string[]
-      readonly caFile?: string
-      readonly certFile?: string
-      readonly keyFile?: string
-    }
+export interface OwnerLine {
+  readonly port: MessagePort
+}
 
 export interface PoolStart {
-  readonly storage: StorageConnection
-  readonly pathPrefix: string
-  readonly enableGarbageCollection: boolean
-  readonly deleteCollectionWorkers: number
+  readonly etcdOptions: EtcdOptions
   readonly eventTtlSeconds: number
-  readonly runtimeConfig: Readonly<Record<string, string>>
+  readonly logLevel: string
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/object.js'
 import { type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest } from '../api/status.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
+import { wipeSystemFields } from '../registry/generic/system-fields.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
@@ -19,6 +20,7 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
     fieldValidation: options.fieldValidation,
     addWarning: worker.addWarning,
   })
+  wipeSystemFields(decoded)
   checkNamespace(decoded, worker)
   const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
   const object = endpoint.fieldManager.update(undefined, decoded as JsonObject, manager, {

@@ -12,9 +12,11 @@ import type { EncodedResponse, EventConversion, PoolRequest, PoolTask } from '..
 import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
 import type { EndpointTable } from './endpoint-table.js'
+import { openApiDocument } from './openapi-document.js'
 import { patch } from './patch-request.js'
 import { read } from './read.js'
 import { WorkerRequest } from './request.js'
+import type { Scheme } from './scheme.js'
 import { partialObjectMetadata, tableOf } from './table.js'
 import { update } from './update.js'
 
@@ -24,6 +26,7 @@ export interface PoolWorkerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
+  readonly scheme: Pick<Scheme, 'catalogue' | 'schemas'>
 }
 
 export class PoolWorker {
@@ -35,6 +38,7 @@ export class PoolWorker {
 
   async run(task: PoolTask): Promise<EncodedResponse | Uint8Array[]> {
     if (task.type === 'convert') return this.#convert(task.input)
+    if (task.type === 'document') return openApiDocument(task.input.path, this.#options.scheme)
     let worker: WorkerRequest | undefined
     try {
       const { endpoints, admission, clock } = this.#options

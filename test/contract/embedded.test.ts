@@ -18,7 +18,7 @@ runSuite(
     cached: false,
     async open() {
       const pathPrefix = `/registry-${++opened}`
-      const { store, counting, transformer } = openStore(kv, pathPrefix, { clock })
+      const { store, counting, transformer } = openStore(kv, pathPrefix)
       return {
         storage: store,
         kv,

@@ -1,13 +1,15 @@
-import { type Clock, systemClock } from '#keelson/lib/clock.js'
 import type { KV } from '#keelson/storage/kv.js'
-import { LeaseManager } from '#keelson/storage/lease-manager.js'
 import { Store } from '#keelson/storage/store.js'
+import type { LeaseSource } from '#keelson/storage/store-core.js'
 import { objectVersioner } from '#keelson/storage/versioner.js'
 import { CountingKV } from '../support/counting-kv.js'
 import { PrefixTransformer } from '../support/prefix-transformer.js'
 import { newPod, type Pod, podCodec } from './pod.js'
 
 export const PODS = { group: '', resource: 'pods' } as const
+
+/** A lease of its own for every key. */
+export const leasePerKey = (kv: KV): LeaseSource => ({ leaseFor: (ttlSeconds) => kv.grantLease(ttlSeconds) })
 
 export interface OpenedStore {
   readonly store: Store<Pod>
@@ -16,12 +18,12 @@ export interface OpenedStore {
 }
 
 /** A Store of pods under a prefix of its own. */
-export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean; clock?: Clock } = {}): OpenedStore {
+export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean } = {}): OpenedStore {
   const counting = new CountingKV(kv)
   const transformer = new PrefixTransformer()
   const store = new Store<Pod>({
     kv: counting,
-    leases: new LeaseManager({ kv, clock: options.clock ?? systemClock }),
+    leases: leasePerKey(kv),
     codec: podCodec,
     transformer,
     versioner: objectVersioner,
@@ -29,7 +31,7 @@ export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolea
     groupResource: PODS,
     pathPrefix,
     resourcePrefix: '/pods',
-    leased: options.leased ?? false,
+    ...options,
   })
   return { store, counting, transformer }
 }

@@ -73,6 +73,8 @@ class Decoder {
 
   decode(value: Json, schema: StructSchema): KubeObject {
     const plan = planOf(schema)
+    // Go leaves a struct alone that it is to fill from null.
+    if (value === null) return this.#struct({}, plan) as KubeObject
     if (!isObject(value))
       throw new DecodeError(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${plan.goName}`, '')
     return this.#struct(value, plan) as KubeObject
@@ -174,7 +176,6 @@ class Decoder {
       return value
     }
     if (kind === 'any') {
-      if (type.objects !== undefined) return this.#objects(value, type.objects, key)
       this.members += countMembers(value)
       return value
     }
@@ -187,18 +188,6 @@ class Decoder {
       if (error instanceof DecodeError || !(error instanceof Error)) throw error
       throw new DecodeError(error.message, this.#fields.join('.'))
     }
-  }
-
-  /** Objects of a type, alone or in a list, among values that have none. */
-  #objects(value: Json, plan: StructPlan, key: string): Json {
-    this.#path.push(key)
-    const decoded = Array.isArray(value)
-      ? value.map((item) => (isObject(item) ? this.#struct(item, plan) : item))
-      : isObject(value)
-        ? this.#struct(value, plan)
-        : value
-    this.#path.pop()
-    return decoded
   }
 
   #mismatch(value: Json, type: TypePlan): never {

@@ -107,6 +107,21 @@ export function validateFinalizers(finalizers: readonly string[], path: FieldPat
   return errors
 }
 
+/** Names without a domain are the server's own. */
+const STANDARD_FINALIZERS: ReadonlySet<string> = new Set([FINALIZER_ORPHAN, FINALIZER_FOREGROUND, 'kubernetes'])
+
+/** Built-in kinds are stricter: a finalizer that is not the server's has a domain. */
+export function validateQualifiedFinalizers(
+  finalizers: readonly string[],
+  path: FieldPath = METADATA.child('finalizers'),
+): FieldError[] {
+  return finalizers.flatMap((name, i) =>
+    name.includes('/') || STANDARD_FINALIZERS.has(name)
+      ? []
+      : [invalid(path.index(i), name, 'name is neither a standard finalizer name nor is it fully qualified')],
+  )
+}
+
 function validateManagedFields(entries: readonly ManagedFieldsEntry[], path: FieldPath): FieldError[] {
   const errors: FieldError[] = []
   for (const [i, entry] of entries.entries()) {

@@ -21,9 +21,11 @@ export function getObject(request: ReadRequest, arena: ArenaReader, context: Rea
     return waitUntilFresh(context, revision).then(() => writeObject(request, arena))
   }
   const fence = context.cache.fence()
-  if (fence !== undefined) return fence.then(() => writeObject(request, arena))
-  writeObject(request, arena)
-  return undefined
+  if (fence === true) {
+    writeObject(request, arena)
+    return undefined
+  }
+  return fence.then((passed) => (passed ? writeObject(request, arena) : context.answerFromPool(request)))
 }
 
 function writeObject({ exchange, info, resource }: ReadRequest, arena: ArenaReader): void {

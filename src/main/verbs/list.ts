@@ -35,7 +35,7 @@ export async function listObjects(request: ReadRequest, arena: ArenaReader, cont
   const selectors = parseSelectors(options, resource.selectableFields)
   const scope = scopeOf(resource, info.namespace, selectors.field)
   const position = listPosition(options, resource.rootKey(info.namespace))
-  if (position.consistent) await context.cache.fence()
+  if (position.consistent && !(await context.cache.fence())) return false
   if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision)
   const snapshot = snapshotAt(arena, position.revision)
   if (snapshot === undefined) return false

@@ -63,6 +63,8 @@ export class WatchHub {
   /** False: the hub is ahead of what the watcher has seen; it must catch up first. */
   join(watcher: HubWatcher): boolean {
     if (this.#cursor === undefined) {
+      // Who comes first must not take the hub into the past.
+      if (watcher.seenRevision < this.#clock.revision()) return false
       this.#cursor = this.#arena.cursor(watcher.seenRevision)
       this.#stopListening = this.#clock.onAdvance(() => this.#advance())
     } else if (this.#cursor.revision > watcher.seenRevision) return false

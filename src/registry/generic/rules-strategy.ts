@@ -4,7 +4,11 @@ import type { FieldError } from '../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { dnsSubdomainName } from '../../api/validation/names.js'
-import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.js'
+import {
+  validateObjectMeta,
+  validateObjectMetaUpdate,
+  validateQualifiedFinalizers,
+} from '../../api/validation/object-meta.js'
 import type { ResourceRules } from './resource-rules.js'
 import type { GarbageCollectionPolicy, RequestContext, Strategy, UpdateStrategy } from './strategy.js'
 import { generateName } from './system-fields.js'
@@ -74,12 +78,10 @@ export class RulesStrategy implements Strategy {
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
-    // Said here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
-    const { metadataOnUpdate = 'whole' } = this.#rules
-    const changes = metadataOnUpdate === 'none' ? [] : validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
-    const whole = metadataOnUpdate === 'whole' ? this.#validateMetadata(object) : []
+    // Said twice, here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
+    const metadataErrors = validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
-    return [...changes, ...whole, ...own]
+    return [...metadataErrors, ...own]
   }
 
   warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {
@@ -88,7 +90,11 @@ export class RulesStrategy implements Strategy {
 
   #validateMetadata(object: KubeObject): FieldError[] {
     const nameRule = this.#rules.nameRule ?? dnsSubdomainName
-    return validateObjectMeta(metadataOf(object), { namespaceScoped: this.namespaceScoped, nameRule })
+    const metadata = metadataOf(object)
+    return [
+      ...validateObjectMeta(metadata, { namespaceScoped: this.namespaceScoped, nameRule }),
+      ...validateQualifiedFinalizers(metadata.finalizers ?? []),
+    ]
   }
 }
 

@@ -1,0 +1,29 @@
+/** Thread: main. Shared memory as the front end reads it. */
+import type { CacheClient } from '../cacher/cache-client.js'
+import type { ResourceCache } from '../cacher/resource-cache.js'
+import type { ArenaReader, ClockView } from '../cacher/shared-memory.js'
+import type { CacheView } from './read-context.js'
+
+export class ClientCacheView implements CacheView {
+  readonly clock: ClockView
+  readonly #client: CacheClient
+  readonly #resources = new Map<string, ResourceCache>()
+
+  constructor(client: CacheClient) {
+    this.#client = client
+    this.clock = client.clock()
+  }
+
+  arena(name: string): ArenaReader | undefined {
+    let resource = this.#resources.get(name)
+    if (resource === undefined) {
+      resource = this.#client.resource(name)
+      this.#resources.set(name, resource)
+    }
+    return resource.arena()
+  }
+
+  fence(): true | Promise<boolean> {
+    return this.#client.fence().pass()
+  }
+}

@@ -1,0 +1,75 @@
+/** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
+import path from 'node:path'
+import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
+import type { FlagValues } from './flags.js'
+import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText, validate } from './options.js'
+import { defaultPoolThreads } from './pool.js'
+
+declare const completed: unique symbol
+
+export interface Config {
+  /** Only complete() makes one. */
+  readonly [completed]: true
+  readonly host: string
+  readonly port: number
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly poolThreads: number
+  readonly logLevel: string
+  readonly tokenFile: string
+  readonly etcdOptions: EtcdOptions
+  readonly cacheMemoryLimitBytes: number
+  readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
+  readonly requestTimeoutMs: number
+  readonly minRequestTimeoutSeconds: number
+  readonly eventTtlSeconds: number
+}
+
+/** The configuration, or everything that is wrong with the flags. */
+export function complete(values: FlagValues): { config: Config } | { errors: string[] } {
+  const text = (name: string): string => flagText(values, name)
+  const backend = text('storage-backend')
+  const servers = flagList(values, 'etcd-servers')
+  const isEmbedded = backend === 'embedded' || (backend === '' && servers.length === 0)
+  const etcdOptions: EtcdOptions = {
+    ...DEFAULT_ETCD_OPTIONS,
+    storageBackend: backend,
+    dataDir: isEmbedded ? path.resolve(text('data-dir')) : '',
+    etcdServers: servers,
+    etcdServersOverrides: flagList(values, 'etcd-servers-overrides'),
+    etcdPrefix: text('etcd-prefix'),
+    etcdCaFile: text('etcd-cafile'),
+    etcdCertFile: text('etcd-certfile'),
+    etcdKeyFile: text('etcd-keyfile'),
+    storageMediaType: 'application/json',
+    watchCache: flagBoolean(values, 'watch-cache'),
+    watchCacheSizes: flagList(values, 'watch-cache-sizes'),
+    deleteCollectionWorkers: flagNumber(values, 'delete-collection-workers'),
+    enableGarbageCollector: flagBoolean(values, 'enable-garbage-collector'),
+    encryptionProviderConfig: text('encryption-provider-config'),
+    encryptionProviderConfigAutomaticReload: flagBoolean(values, 'encryption-provider-config-automatic-reload'),
+    etcdCompactionIntervalMs: flagDurationMs(values, 'etcd-compaction-interval'),
+    etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
+    etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
+  }
+  const errors = [...validate(values), ...validateEtcdOptions(etcdOptions).map((error) => error.message)]
+  if (errors.length > 0) return { errors: [...new Set(errors)] }
+  const certFile = text('tls-cert-file')
+  const config: Omit<Config, typeof completed> = {
+    host: text('bind-address'),
+    port: flagNumber(values, 'secure-port'),
+    tls: certFile === '' ? undefined : { certFile, keyFile: text('tls-private-key-file') },
+    poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
+    logLevel: text('log-level'),
+    tokenFile: text('token-auth-file'),
+    etcdOptions,
+    cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
+    inflight: {
+      maxRequests: flagNumber(values, 'max-requests-inflight'),
+      maxMutatingRequests: flagNumber(values, 'max-mutating-requests-inflight'),
+    },
+    requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
+    minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
+    eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
+  }
+  return { config: Object.freeze(config) as Config }
+}

@@ -1,0 +1,36 @@
+/** Thread: pool. The way from a worker to the storage: its own connection to etcd, or the line to the engine's owner. */
+import { readFileSync } from 'node:fs'
+import type { CacheClient } from '../cacher/cache-client.js'
+import { assert } from '../lib/assert.js'
+import { systemClock } from '../lib/clock.js'
+import type { Logger } from '../lib/logger.js'
+import type { Backend } from '../storage/decorator.js'
+import { RemoteKV } from '../storage/embedded/remote-kv.js'
+import { EtcdKV } from '../storage/etcd/etcd-kv.js'
+import type { KV } from '../storage/kv.js'
+import { LeaseManager } from '../storage/lease-manager.js'
+import type { StorageConfig } from '../storage/storage-config.js'
+
+export function openBackend(config: StorageConfig, cache: CacheClient, logger: Logger): Backend {
+  const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, logger)
+  const leases = new LeaseManager({ kv, clock: systemClock, reuseDurationSeconds: config.leaseReuseDurationSeconds })
+  return { kv, leases: { leaseFor: (ttlSeconds) => leases.getLease(ttlSeconds) }, close: () => kv.close() }
+}
+
+function embedded(cache: CacheClient): KV {
+  const port = cache.kvPort()
+  assert(port !== undefined, 'the owner of an embedded engine gives every thread a line to it')
+  const kv = new RemoteKV({ port })
+  kv.start()
+  return kv
+}
+
+function etcd({ transport }: StorageConfig, logger: Logger): KV {
+  const { servers, trustedCaFile, certFile, keyFile } = transport
+  const secure = trustedCaFile !== '' || certFile !== ''
+  const tls = {
+    ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
+    ...(certFile === '' ? {} : { cert: readFileSync(certFile), key: readFileSync(keyFile) }),
+  }
+  return new EtcdKV({ endpoints: servers, logger, ...(secure ? { tls } : {}) })
+}

@@ -1,0 +1,88 @@
+/** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
+import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
+import { AdmissionChain } from '../admission/chain.js'
+import { NamespaceLifecycle } from '../admission/namespace-lifecycle.js'
+import { formatGroupResource } from '../api/group-version.js'
+import { decodeJson } from '../api/json/decode.js'
+import type { KubeObject } from '../api/object.js'
+import { CacheClient } from '../cacher/cache-client.js'
+import { CacheDelegator } from '../cacher/cache-delegator.js'
+import { assert } from '../lib/assert.js'
+import { systemClock } from '../lib/clock.js'
+import { nullLogger } from '../lib/logger.js'
+import type { PoolTask } from '../protocol/main-pool.js'
+import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
+import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
+import { isNotFound } from '../storage/errors.js'
+import { openBackend } from './backend.js'
+import { EndpointTable } from './endpoint-table.js'
+import { PoolWorker } from './pool.js'
+import { openScheme } from './scheme.js'
+import { openTransformers } from './transformers.js'
+
+/** Asks main for a line to the owner. */
+async function attach(): Promise<CacheClient> {
+  assert(parentPort !== null, 'a pool thread has a parent')
+  const { port1, port2 } = new MessageChannel()
+  const answered = new Promise<OwnerLine>((resolve) => port1.once('message', resolve))
+  parentPort.postMessage({ type: 'attach', port: port2 } satisfies PoolThreadMessage, [port2])
+  const { port } = await answered
+  port1.close()
+  return CacheClient.attach(port)
+}
+
+async function open(start: PoolStart): Promise<PoolWorker> {
+  const { etcdOptions } = start
+  const cache = await attach()
+  const transformers = await openTransformers(etcdOptions)
+  const { catalogue, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)
+  const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, nullLogger) })
+  const restOptions = new StorageFactoryRESTOptionsGetter({
+    etcdOptions,
+    storageFactory,
+    undecorated: undecoratedStorage(rawStorages),
+    withCacher: storageWithCacher(rawStorages, (options, storage) => {
+      const { groupResource } = options.config
+      const info = catalogue.resources.find(
+        (r) => r.group === groupResource.group && r.resource === groupResource.resource,
+      )
+      const schema = info === undefined ? undefined : schemas.kind(info.group, info.version, info.kind)
+      assert(schema !== undefined, `there is no schema for ${formatGroupResource(groupResource)}`)
+      return new CacheDelegator<KubeObject>({
+        storage,
+        cache: cache.resource(formatGroupResource(groupResource)),
+        decodeBody: (body) => decodeJson(Buffer.from(body), schema).object,
+        newObject: options.newObject,
+        pathPrefix: options.config.prefix,
+        resourcePrefix: options.resourcePrefix,
+      })
+    }),
+  })
+  const endpoints = new EndpointTable({ catalogue, schemas, restOptions })
+  const admission = new AdmissionChain([new NamespaceLifecycle((name) => namespace(endpoints, name))])
+  return new PoolWorker({
+    endpoints,
+    admission,
+    clock: systemClock,
+    logger: nullLogger,
+    scheme: { catalogue, schemas },
+    deleteCollectionWorkers: etcdOptions.deleteCollectionWorkers,
+  })
+}
+
+async function namespace(endpoints: EndpointTable, name: string): Promise<KubeObject | undefined> {
+  const { store } = endpoints.find({ apiGroup: '', apiVersion: 'v1', resource: 'namespaces', subresource: '' })
+  try {
+    return await store.storage.get(store.key('', name))
+  } catch (error) {
+    if (isNotFound(error)) return undefined
+    throw error
+  }
+}
+
+const worker = open(workerData as PoolStart)
+
+export default async function run(task: PoolTask): Promise<unknown> {
+  return (await worker).run(task)
+}
