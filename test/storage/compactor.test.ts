@@ -3,12 +3,9 @@ import { COMPACT_REV_KEY, Compactor } from '#keelson/storage/compactor.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { FakeClock } from '../support/fake-clock.js'
+import { until } from '../support/until.js'
 
 const INTERVAL_MS = 300_000
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2))
-}
 
 /** A compactor with a client and a clock of its own, as another process would have. */
 class Process {

@@ -43,6 +43,8 @@ export class WatchStream {
     this.#stream.on('error', (error) => {
       this.#error ??= error
     })
+    // Our side is still open then, so the stream would not close by itself.
+    this.#stream.on('end', () => this.close(new GrpcError(GrpcStatus.unavailable, 'the server ended the stream')))
     this.#stream.on('close', () => this.#end(new GrpcError(GrpcStatus.unavailable, 'the stream ended')))
     this.#stream.write(encodeWatchCreate(request))
   }

@@ -1,6 +1,7 @@
 import { type Test, test } from 'tap'
 import { EtcdKV, type EtcdKVOptions } from '#keelson/storage/etcd/etcd-kv.js'
 import { EtcdServer, freePort, skipWithoutEtcd } from '../../support/etcd-server.js'
+import { until } from '../../support/until.js'
 import { TcpGate } from './tcp-gate.js'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)
@@ -21,10 +22,6 @@ async function twoEndpoints(t: Test, options: Partial<EtcdKVOptions> = {}) {
   })
   t.teardown(() => kv.close())
   return { server, first, second, kv }
-}
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 test('calls go to the next endpoint when one is down, and back when it returns', {

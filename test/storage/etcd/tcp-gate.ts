@@ -8,6 +8,7 @@ export class TcpGate {
   #server: net.Server | undefined
   #frozen = false
   accepted = 0
+  bytesToClient = 0
 
   private constructor(targetPort: number, port: number, server: net.Server) {
     this.#targetPort = targetPort
@@ -66,6 +67,9 @@ export class TcpGate {
       this.#sockets.add(upstream)
       sockets.push(upstream)
       client.pipe(upstream).pipe(client)
+      upstream.on('data', (chunk) => {
+        this.bytesToClient += chunk.length
+      })
     }
     const over = (): void => {
       for (const socket of sockets) {
