@@ -47,7 +47,13 @@ export interface ResourceHealth {
 }
 
 export interface OwnerHealth {
-  readonly clusters: readonly { readonly following: boolean; readonly revision: number }[]
+  readonly clusters: readonly {
+    /** Whether memory follows the store. */
+    readonly following: boolean
+    readonly revision: number
+    /** Why the store does not answer. */
+    readonly storeError?: string
+  }[]
   readonly resources: Readonly<Record<string, ResourceHealth>>
 }
 

@@ -6,9 +6,12 @@ import { Cacher } from '../cacher/cacher.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
 import type { ClusterHandoff } from '../protocol/reader-owner.js'
+import { Compactor } from '../storage/compactor.js'
+import { DbSizeMonitor } from '../storage/db-size-monitor.js'
 import { EmbeddedEngine } from '../storage/embedded/embedded-engine.js'
 import { KvServer } from '../storage/embedded/kv-server.js'
 import { EtcdKV } from '../storage/etcd/etcd-kv.js'
+import { type Health, HealthCheck } from '../storage/health-check.js'
 import type { StorageConfig, TransportConfig } from '../storage/storage-config.js'
 import { normalizePathPrefix } from '../storage/storage-key.js'
 
@@ -18,6 +21,7 @@ export interface OwnerClusterOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly onStatus: StatusListener
+  readonly onDatabaseSize: (endpoint: string, bytes: number) => void
 }
 
 export class OwnerCluster {
@@ -25,12 +29,26 @@ export class OwnerCluster {
   readonly prefix: string
   readonly #kvServer: KvServer | undefined
   readonly #closeStore: () => Promise<void>
+  readonly #compactor: Compactor
+  readonly #dbSizeMonitor: DbSizeMonitor
+  readonly #healthCheck: HealthCheck
 
-  private constructor(cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
+  private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
+    const { config, clock, logger, onDatabaseSize } = options
+    const { kv } = cacher
     this.cacher = cacher
     this.prefix = prefix
     this.#kvServer = cacher.localKv && new KvServer(cacher.localKv)
     this.#closeStore = closeStore
+    this.#compactor = new Compactor({ kv, clock, logger, intervalMs: config.compactionIntervalMs })
+    this.#dbSizeMonitor = new DbSizeMonitor({
+      kv,
+      clock,
+      logger,
+      record: onDatabaseSize,
+      intervalMs: config.dbMetricPollIntervalMs,
+    })
+    this.#healthCheck = new HealthCheck({ kv, clock, prefix: config.prefix, timeoutMs: config.healthcheckTimeoutMs })
   }
 
   static async open(options: OwnerClusterOptions): Promise<OwnerCluster> {
@@ -50,11 +68,11 @@ export class OwnerCluster {
         logger,
       })
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
-      return new OwnerCluster(cacher, prefix, () => engine.close())
+      return new OwnerCluster(options, cacher, prefix, () => engine.close())
     }
     const kv = new EtcdKV({ endpoints: config.transport.servers, ...tlsOf(config.transport), clock, logger })
     const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
-    return new OwnerCluster(cacher, prefix, () => kv.close())
+    return new OwnerCluster(options, cacher, prefix, () => kv.close())
   }
 
   /** For a thread that reads; release() with the number of its reader when it is gone. */
@@ -64,7 +82,20 @@ export class OwnerCluster {
     return { handoff: { memory, truth, kv }, transfer: kv === undefined ? [memory.port] : [memory.port, kv] }
   }
 
+  start(): void {
+    this.cacher.start()
+    this.#compactor.start()
+    this.#dbSizeMonitor.start()
+  }
+
+  /** Whether the store answers. */
+  checkStore(): Promise<Health> {
+    return this.#healthCheck.check()
+  }
+
   async stop(): Promise<void> {
+    await this.#compactor.stop()
+    await this.#dbSizeMonitor.stop()
     this.#kvServer?.stop()
     await this.cacher.stop()
     await this.#closeStore()

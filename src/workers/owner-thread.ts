@@ -38,7 +38,7 @@ try {
       owner.removeResource(resource)
       return undefined
     },
-    health: async () => owner.health(),
+    health: () => owner.health(),
     memory: async () => owner.memory(),
     stop: async () => {
       await owner.stop()

@@ -53,7 +53,7 @@ export class Owner {
       const readers = this.#readers
       this.#lifecycle.own('readers', { close: () => readers.stop() })
       for (const resource of this.#options.config.resources) void this.addResource(resource)
-      for (const { cacher } of this.#clusters) cacher.start()
+      for (const cluster of this.#clusters) cluster.start()
       await Promise.all(this.#clusters.map(({ cacher }) => cacher.synced))
     } catch (error) {
       await this.stop()
@@ -99,11 +99,18 @@ export class Owner {
     this.#readers?.notify({ resource: name, cluster, state: 'removed' })
   }
 
-  health(): OwnerHealth {
-    const clusters = this.#clusters.map(({ cacher }) => ({
-      following: cacher.following,
-      revision: cacher.revisionClock.revision(),
-    }))
+  async health(): Promise<OwnerHealth> {
+    const clusters = await Promise.all(
+      this.#clusters.map(async (cluster) => {
+        const store = await cluster.checkStore()
+        const { cacher } = cluster
+        return {
+          following: cacher.following,
+          revision: cacher.revisionClock.revision(),
+          ...(store.healthy ? {} : { storeError: store.error.message }),
+        }
+      }),
+    )
     const resources: Record<string, ResourceHealth> = {}
     for (const [name, { resource }] of this.#cached) {
       const status = this.#cluster(resource.cluster).cacher.status(name)
@@ -124,6 +131,7 @@ export class Owner {
       clock,
       logger: logger.child({ cluster: index }),
       onStatus: (resource, status) => this.#onStatus(resource, status, index),
+      onDatabaseSize: (endpoint, bytes) => this.#options.onEvent({ type: 'db-size', cluster: index, endpoint, bytes }),
     })
     this.#clusters.push(cluster)
     this.#lifecycle.own(`storage cluster ${index}`, { close: () => cluster.stop() })

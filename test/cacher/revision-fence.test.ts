@@ -14,6 +14,7 @@ async function fixture(t: ConstructorParameters<typeof ReflectorFixture>[0], pro
   void f.reflector.addResource(f.registration('pods'))
   f.reflector.start()
   await f.reflector.synced
+  f.kv.revisionQuestions = 0
   const { kv, revisionClock, clock } = f
   const progress = new StreamProgress({
     kv,
