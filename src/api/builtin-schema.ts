@@ -175,10 +175,16 @@ export class BuiltinSchemas implements SchemaSource {
     if (text.startsWith('[]')) return { kind: 'list', items: this.#type(text.slice(2), home), ...listTags(NO_EXTRAS) }
     if (text.startsWith('{}')) return { kind: 'map', values: this.#type(text.slice(2), home), atomic: false }
     const isReference = text.includes('.') || /^[A-Z]/.test(text)
-    if (!isReference) return this.#scalar(text)
+    if (!isReference) return text.startsWith('any:JSONSchemaProps') ? this.#schemaOr(text, home) : this.#scalar(text)
     const struct = this.#struct(text.includes('.') ? text : `${home}.${text}`)
     if (struct === undefined) throw new Error(`the generated tables lack ${text}, named in ${home}`)
     return struct
+  }
+
+  /** A JSON schema, or something simpler in its place. */
+  #schemaOr(text: string, home: string): ScalarSchema {
+    const objects = this.#struct(`${home}.JSONSchemaProps`)
+    return objects === undefined ? this.#scalar(text) : { ...this.#scalar(text), objects }
   }
 
   #scalar(text: string): ScalarSchema {

@@ -26,6 +26,8 @@ export interface ScalarSchema {
   readonly kind: ScalarKind
   /** The definition behind 'any': RawExtension, FieldsV1, JSON, JSONSchemaPropsOrBool, … */
   readonly name?: string
+  /** 'any' of which the objects have a type: JSONSchemaPropsOrBool holds a JSONSchemaProps, true or false. */
+  readonly objects?: StructSchema
 }
 
 /** A struct: a fixed set of fields. */

@@ -5,7 +5,8 @@ export class TimeError extends Error {
 }
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/
-const CANONICAL = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
+/** Canonical already, and beyond doubt: days up to the 28th, which every month has, and not Go's zero time. */
+const CANONICAL = /^[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
 const ZERO_TIME_SECONDS = -62135596800
 
@@ -53,9 +54,10 @@ function offsetSeconds(zone: string, text: string): number {
 
 /** The canonical text of a Time; undefined for Go's zero time, which is printed as null. */
 export function canonicalTime(text: string): string | undefined {
+  if (CANONICAL.test(text)) return text
   const { seconds, nanos } = parse(text, '2006-01-02T15:04:05Z07:00')
   if (seconds === ZERO_TIME_SECONDS && nanos === 0) return undefined
-  return CANONICAL.test(text) ? text : formatTime(seconds * 1000)
+  return formatTime(seconds * 1000)
 }
 
 /** The same of a MicroTime, which must come with exactly six digits of a second. */

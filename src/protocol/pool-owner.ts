@@ -7,7 +7,7 @@
  * Bytes: a value that fills its ArrayBuffer is transferred where its sender gives it away, and copied otherwise.
  * Queues: none here. Writes wait in the engine, which refuses what exceeds its limits; a watch holds one batch.
  */
-import type { KvEvent, KvGetResult, KvListResult, KvWatchBatch, KvWriteResult, LeaseId } from '../storage/kv.js'
+import type { CallOptions, KvGetResult, KvListResult, KvWatchBatch, KvWriteResult, LeaseId } from '../storage/kv.js'
 import type { ErrorRecord } from './error-record.js'
 import type { RecordDraft } from './record-draft.js'
 
@@ -58,11 +58,17 @@ export type OwnerMethod = keyof OwnerMethods
 export type OwnerInput<K extends OwnerMethod> = Parameters<OwnerMethods[K]>[0]
 export type OwnerResult<K extends OwnerMethod> = ReturnType<OwnerMethods[K]>
 export type OwnerCall = {
-  [K in OwnerMethod]: { readonly id: number; readonly method: K; readonly input: OwnerInput<K> }
+  [K in OwnerMethod]: {
+    readonly id: number
+    readonly method: K
+    readonly input: OwnerInput<K>
+    /** A `cancel` may follow. */
+    readonly cancellable: boolean
+  }
 }[OwnerMethod]
 /** What the owner implements, method by method. */
 export type OwnerHandlers = {
-  [K in OwnerMethod]: (input: OwnerInput<K>, signal: AbortSignal) => Promise<OwnerResult<K>>
+  [K in OwnerMethod]: (input: OwnerInput<K>, options: CallOptions) => Promise<OwnerResult<K>>
 }
 
 export type OwnerReply =
@@ -77,9 +83,8 @@ export interface OwnerCalls {
 /** Owner to worker. */
 export interface OwnerReplies {
   readonly replies: readonly OwnerReply[]
+  /** Writes that succeeded and have nothing else to tell: call, revision, call, revision, … A commit makes many. */
+  readonly written: readonly number[]
   /** As of this message: compactedRevision() is asked synchronously. */
   readonly compactedRevision: number
 }
-
-/** A draft is for the watch cache in the owner's own thread; it does not travel back. */
-export const withoutDraft = ({ type, kv, prev }: KvEvent): KvEvent => ({ type, kv, prev })

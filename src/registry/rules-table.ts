@@ -4,14 +4,30 @@ import { configMapRules } from './core/configmaps/strategy.js'
 import { namespaceRules } from './core/namespaces/strategy.js'
 import { secretRules } from './core/secrets/strategy.js'
 import type { ResourceRules } from './generic/resource-rules.js'
+import { ingressClassRules } from './networking.k8s.io/ingressclasses/strategy.js'
+import { ingressRules } from './networking.k8s.io/ingresses/strategy.js'
+import { ipAddressRules } from './networking.k8s.io/ipaddresses/strategy.js'
+import { networkPolicyRules } from './networking.k8s.io/networkpolicies/strategy.js'
+import { serviceCidrRules } from './networking.k8s.io/servicecidrs/strategy.js'
+import { clusterRoleBindingRules, roleBindingRules } from './rbac.authorization.k8s.io/rolebindings/strategy.js'
+import { clusterRoleRules, roleRules } from './rbac.authorization.k8s.io/roles/strategy.js'
 
 const NO_RULES: ResourceRules = {}
 
 /** By resource and group, as in flags: `deployments.apps`. */
 const RULES: Readonly<Record<string, ResourceRules>> = {
+  'clusterrolebindings.rbac.authorization.k8s.io': clusterRoleBindingRules,
+  'clusterroles.rbac.authorization.k8s.io': clusterRoleRules,
   configmaps: configMapRules,
+  'ingressclasses.networking.k8s.io': ingressClassRules,
+  'ingresses.networking.k8s.io': ingressRules,
+  'ipaddresses.networking.k8s.io': ipAddressRules,
   namespaces: namespaceRules,
+  'networkpolicies.networking.k8s.io': networkPolicyRules,
+  'rolebindings.rbac.authorization.k8s.io': roleBindingRules,
+  'roles.rbac.authorization.k8s.io': roleRules,
   secrets: secretRules,
+  'servicecidrs.networking.k8s.io': serviceCidrRules,
 }
 
 export function rulesOf({ group, resource }: GroupResource): ResourceRules {

@@ -1,5 +1,4 @@
 /** Thread: any. Asking a SelectionPredicate. */
-import { everything } from '../api/selector.js'
 import type { SelectionPredicate } from './interface.js'
 
 /** True when neither selector can refuse anything. */
@@ -11,16 +10,4 @@ export function matchesPredicate<T>(predicate: SelectionPredicate<T>, object: T)
   if (selectsEverything(predicate)) return true
   const { labels, fields } = predicate.getAttributes(object)
   return predicate.label.matches(labels) && predicate.field.matches(fields)
-}
-
-const NO_ATTRIBUTES = { get: () => undefined, has: () => false }
-
-/** Everything, in one page. */
-export const wholeSelection: SelectionPredicate<unknown> = {
-  label: everything,
-  field: everything,
-  getAttributes: () => ({ labels: NO_ATTRIBUTES, fields: NO_ATTRIBUTES }),
-  limit: 0,
-  continueToken: '',
-  allowWatchBookmarks: false,
 }

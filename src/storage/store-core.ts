@@ -1,13 +1,13 @@
 /** Thread: any. What the parts of a Store (list, update, delete, watch) share. */
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { isStorageError, StorageError } from './errors.js'
-import type { KeyValue, KV, LeaseId } from './kv.js'
+import type { CallOptions, KeyValue, KV, LeaseId } from './kv.js'
 import type { KeySpace } from './storage-key.js'
 import type { ObjectState, StoredObjects } from './stored-object.js'
 
-/** Hands out leases; may give one lease to many keys whose ends lie close together. */
+/** LeaseManager, as a Store sees it: may give one lease to many keys whose ends lie close together. */
 export interface LeaseSource {
-  leaseFor(ttlSeconds: number): Promise<LeaseId>
+  getLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId>
 }
 
 export interface StoreCore<T> {

@@ -84,7 +84,7 @@ async function write<T>(
   const value = await core.objects.seal(data, key)
   return core.kv.optimisticPut(key, value, state.revision, {
     getOnFailure: true,
-    lease: await leaseFor(core, state, attempt.ttlSeconds),
+    lease: await leaseFor(core, state, attempt.ttlSeconds, signal),
     ...(draft === undefined ? {} : { draft }),
     ...callOptions(signal),
   })
@@ -94,9 +94,10 @@ async function leaseFor<T>(
   core: StoreCore<T>,
   state: ObjectState<T>,
   ttlSeconds: number | undefined,
+  signal: AbortSignal | undefined,
 ): Promise<LeaseId> {
   if (ttlSeconds === undefined) return state.lease
-  return ttlSeconds > 0 ? core.leases.leaseFor(ttlSeconds) : NO_LEASE
+  return ttlSeconds > 0 ? core.leases.getLease(ttlSeconds, callOptions(signal)) : NO_LEASE
 }
 
 function equalBytes(a: Uint8Array, b: Uint8Array): boolean {

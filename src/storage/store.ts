@@ -85,7 +85,7 @@ export class Store<T extends KubeObject> implements Storage<T> {
     const data = objects.encode(object)
     const draft = draftOf?.(object)
     const { ttlSeconds = 0, signal } = options
-    const lease = ttlSeconds > 0 ? await leases.leaseFor(ttlSeconds) : NO_LEASE
+    const lease = ttlSeconds > 0 ? await leases.getLease(ttlSeconds, callOptions(signal)) : NO_LEASE
     const value = await objects.seal(data, storedKey)
     const result = await kv.optimisticPut(storedKey, value, 0, {
       lease,

@@ -18,7 +18,7 @@ runSuite(
     cached: false,
     async open() {
       const pathPrefix = `/registry-${++opened}`
-      const { store, counting, transformer } = openStore(kv, pathPrefix)
+      const { store, counting, transformer } = openStore(kv, pathPrefix, { clock })
       return {
         storage: store,
         kv,

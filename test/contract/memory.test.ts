@@ -11,7 +11,7 @@ runSuite(
     async open() {
       const clock = new FakeClock()
       const kv = new MemoryKV(clock)
-      const { store, counting, transformer } = openStore(kv, '/registry')
+      const { store, counting, transformer } = openStore(kv, '/registry', { clock })
       return {
         storage: store,
         kv,

@@ -1,15 +1,13 @@
+import { type Clock, systemClock } from '#keelson/lib/clock.js'
 import type { KV } from '#keelson/storage/kv.js'
+import { LeaseManager } from '#keelson/storage/lease-manager.js'
 import { Store } from '#keelson/storage/store.js'
-import type { LeaseSource } from '#keelson/storage/store-core.js'
 import { objectVersioner } from '#keelson/storage/versioner.js'
 import { CountingKV } from '../support/counting-kv.js'
 import { PrefixTransformer } from '../support/prefix-transformer.js'
 import { newPod, type Pod, podCodec } from './pod.js'
 
 export const PODS = { group: '', resource: 'pods' } as const
-
-/** A lease of its own for every key. */
-export const leasePerKey = (kv: KV): LeaseSource => ({ leaseFor: (ttlSeconds) => kv.grantLease(ttlSeconds) })
 
 export interface OpenedStore {
   readonly store: Store<Pod>
@@ -18,12 +16,12 @@ export interface OpenedStore {
 }
 
 /** A Store of pods under a prefix of its own. */
-export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean } = {}): OpenedStore {
+export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean; clock?: Clock } = {}): OpenedStore {
   const counting = new CountingKV(kv)
   const transformer = new PrefixTransformer()
   const store = new Store<Pod>({
     kv: counting,
-    leases: leasePerKey(kv),
+    leases: new LeaseManager({ kv, clock: options.clock ?? systemClock }),
     codec: podCodec,
     transformer,
     versioner: objectVersioner,
@@ -31,7 +29,7 @@ export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolea
     groupResource: PODS,
     pathPrefix,
     resourcePrefix: '/pods',
-    ...options,
+    leased: options.leased ?? false,
   })
   return { store, counting, transformer }
 }

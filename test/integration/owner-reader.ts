@@ -1,14 +1,15 @@
 import type { MessagePort } from 'node:worker_threads'
 import { CacheClient } from '#keelson/cacher/cache-client.js'
 import { CacheDelegator } from '#keelson/cacher/cache-delegator.js'
+import { systemClock } from '#keelson/lib/clock.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import type { KV } from '#keelson/storage/kv.js'
+import { LeaseManager } from '#keelson/storage/lease-manager.js'
 import { Store } from '#keelson/storage/store.js'
 import { identityTransformer } from '#keelson/storage/transformer.js'
 import { objectVersioner } from '#keelson/storage/versioner.js'
 import { newPod, type Pod, podCodec } from '../contract/pod.js'
-import { leasePerKey } from '../contract/store-harness.js'
 
 export interface OpenedReader {
   readonly client: CacheClient
@@ -30,7 +31,7 @@ export async function openReader(port: MessagePort, etcdServers: readonly string
       new CacheDelegator<Pod>({
         storage: new Store<Pod>({
           kv,
-          leases: leasePerKey(kv),
+          leases: new LeaseManager({ kv, clock: systemClock }),
           codec: podCodec,
           transformer: identityTransformer,
           versioner: objectVersioner,

@@ -50,7 +50,7 @@ function rig() {
     kvs.push(kv)
     return {
       kv,
-      leases: { leaseFor: (ttlSeconds) => kv.grantLease(ttlSeconds) },
+      leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
       close: () => void log.push(`close ${name}`),
     }
   }

@@ -176,6 +176,7 @@ class Decoder {
       return value
     }
     if (kind === 'any') {
+      if (type.objects !== undefined) return this.#objects(value, type.objects, key)
       this.members += countMembers(value)
       return value
     }
@@ -188,6 +189,18 @@ class Decoder {
       if (error instanceof DecodeError || !(error instanceof Error)) throw error
       throw new DecodeError(error.message, this.#fields.join('.'))
     }
+  }
+
+  /** Objects of a type, alone or in a list, among values that have none. */
+  #objects(value: Json, plan: StructPlan, key: string): Json {
+    this.#path.push(key)
+    const decoded = Array.isArray(value)
+      ? value.map((item) => (isObject(item) ? this.#struct(item, plan) : item))
+      : isObject(value)
+        ? this.#struct(value, plan)
+        : value
+    this.#path.pop()
+    return decoded
   }
 
   #mismatch(value: Json, type: TypePlan): never {

@@ -1,7 +1,6 @@
 /**
  * Thread: any. A tree as the JSON that kube-apiserver prints: fields in the order of their type, maps by key, zero values
- * left out or put in as Go decides, <, > and & escaped. When the tree is already in that order, which is what the decoder
- * leaves, JSON.stringify prints it; otherwise, or with bigints in it, it is printed piece by piece.
+ * left out or put in as Go decides, <, > and & escaped.
  */
 import type { Json, JsonObject, KubeObject } from '../object.js'
 import type { StructSchema } from '../schema.js'
@@ -36,6 +35,31 @@ export function encodeUntyped(value: Json): string {
 
 function printStruct(object: JsonObject, plan: StructPlan): string {
   if (plan.sorted) return printCustom(object, plan)
+  return printOrdered(object, plan) ?? printByField(object, plan)
+}
+
+/**
+ * The members as they come, when that is the order of the type and nothing has to be put in: types have many fields and
+ * objects few, so asking the object for its keys is half the work of asking for every field.
+ */
+function printOrdered(object: JsonObject, plan: StructPlan): string | undefined {
+  let text = ''
+  let last = -1
+  let filled = 0
+  for (const key in object) {
+    const field = plan.fields.get(key)
+    const value = object[key]
+    if (field === undefined || value === undefined) continue
+    if (field.index < last) return undefined
+    last = field.index
+    if (field.absent !== 'nothing') filled++
+    const piece = printField(value, field)
+    if (piece !== undefined) text += text === '' ? field.prefix + piece : `,${field.prefix}${piece}`
+  }
+  return filled === plan.filled.length ? `{${text}}` : undefined
+}
+
+function printByField(object: JsonObject, plan: StructPlan): string {
   let text = ''
   for (const field of plan.inOrder) {
     const piece = printField(object[field.name], field)
@@ -66,17 +90,29 @@ function printValue(value: Json | undefined, type: TypePlan): string {
     case 'map':
       return isObject(value) ? printMap(value, type.values) : printRaw(value)
     case 'scalar':
-      if (typeof value === 'string') return JSON.stringify(value)
-      return typeof value === 'object' ? printRaw(value) : printNumber(value)
+      if (typeof value === 'string') return printString(value)
+      if (typeof value !== 'object') return printNumber(value)
+      return type.objects === undefined ? printRaw(value) : printObjects(value, type.objects)
   }
 }
+
+/** Objects of a type, alone or in a list, among values that have none. */
+function printObjects(value: Json, plan: StructPlan): string {
+  if (Array.isArray(value)) return `[${value.map((item) => printObjects(item, plan)).join(',')}]`
+  return isObject(value) ? printStruct(value, plan) : printRaw(value)
+}
+
+/** Most strings need no escapes, and finding that out costs less than JSON.stringify. */
+const PLAIN = /^[ !#-[\]-~]*$/
+const printString = (text: string): string =>
+  text.length < 100 && PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
 
 function printMap(map: JsonObject, values: TypePlan): string {
   let text = ''
   for (const key of sortedKeys(map)) {
     const value = map[key]
     if (value === undefined) continue
-    const piece = `${JSON.stringify(key)}:${printValue(value ?? zeroValue(values), values)}`
+    const piece = `${printString(key)}:${printValue(value ?? zeroValue(values), values)}`
     text += text === '' ? piece : `,${piece}`
   }
   return `{${text}}`

@@ -13,8 +13,6 @@ export interface FieldSpec {
 /** Every kind has these; for cluster-scoped ones leave the second out. */
 export const METADATA_FIELDS: readonly FieldSpec[] = [{ name: 'metadata.name' }, { name: 'metadata.namespace' }]
 
-export const pathsOf = (spec: FieldSpec): readonly (readonly string[])[] => spec.paths ?? [spec.name.split('.')]
-
 /** Booleans and numbers as text; objects and lists are no values. */
 export function fieldText(value: Json | undefined): string {
   if (typeof value === 'string') return value
@@ -28,8 +26,8 @@ export function fieldsOf(object: JsonObject, specs: readonly FieldSpec[]): strin
   return fields
 }
 
-function valueAt(object: JsonObject, spec: FieldSpec): string {
-  for (const path of pathsOf(spec)) {
+function valueAt(object: JsonObject, spec: SortedSpec): string {
+  for (const path of spec.paths) {
     let at: Json | undefined = object
     for (const part of path) {
       at = at !== null && typeof at === 'object' && !Array.isArray(at) ? at[part] : undefined
@@ -38,15 +36,19 @@ function valueAt(object: JsonObject, spec: FieldSpec): string {
     const text = fieldText(at)
     if (text !== '') return text
   }
-  return spec.default ?? ''
+  return spec.default
 }
 
+type SortedSpec = Required<FieldSpec>
+
 /** The set of fields of a resource never changes, so it is sorted once. */
-const sorted = new WeakMap<readonly FieldSpec[], readonly FieldSpec[]>()
-export function sortedSpecs(specs: readonly FieldSpec[]): readonly FieldSpec[] {
+const sorted = new WeakMap<readonly FieldSpec[], readonly SortedSpec[]>()
+export function sortedSpecs(specs: readonly FieldSpec[]): readonly SortedSpec[] {
   let result = sorted.get(specs)
   if (result === undefined) {
-    result = [...specs].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    result = specs
+      .map((spec) => ({ name: spec.name, paths: spec.paths ?? [spec.name.split('.')], default: spec.default ?? '' }))
+      .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     sorted.set(specs, result)
   }
   return result

@@ -2,7 +2,7 @@
  * Thread: any. Makes a record draft straight from an object's JSON: one pass over the bytes that visits only the keys
  * somebody asked for and builds no object. Everything else is skipped by counting brackets.
  */
-import { type FieldSpec, pathsOf, sortedSpecs } from './field-spec.js'
+import { type FieldSpec, sortedSpecs } from './field-spec.js'
 import { JsonSyntaxError } from './syntax-error.js'
 
 /** What protocol/record-draft.ts calls a RecordDraft; api knows no thread boundaries, so it is spelt out here. */
@@ -70,7 +70,7 @@ function makePlan(specs: readonly FieldSpec[]): Plan {
   descend(root, ['metadata', 'labels']).role = 'labels'
   const uidSlot = slot(['metadata', 'uid'])
   const inOrder = sortedSpecs(specs)
-  const specSlots = inOrder.map((spec) => pathsOf(spec).map(slot))
+  const specSlots = inOrder.map((spec) => spec.paths.map(slot))
   return { root, specs: inOrder, specSlots, uidSlot, slotCount }
 }
 

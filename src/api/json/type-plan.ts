@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../object.js'
 import type { FieldPresence, FieldSchema, ScalarKind, StructSchema, TypeSchema } from '../schema.js'
 
 export type TypePlan =
-  | { readonly op: 'scalar'; readonly kind: ScalarKind; readonly goType: string }
+  | { readonly op: 'scalar'; readonly kind: ScalarKind; readonly goType: string; readonly objects?: StructPlan }
   | { readonly op: 'struct'; readonly goType: string; readonly struct: StructPlan }
   | { readonly op: 'list'; readonly goType: string; readonly items: TypePlan }
   | { readonly op: 'map'; readonly goType: string; readonly values: TypePlan }
@@ -44,6 +44,7 @@ class LazyStructPlan implements StructPlan {
   #fields: Map<string, FieldPlan> | undefined
   #inOrder: FieldPlan[] | undefined
   #filled: FieldPlan[] | undefined
+  #sorted: boolean | undefined
   readonly name: string
   readonly goName: string
   readonly preserveUnknown: boolean
@@ -75,8 +76,11 @@ class LazyStructPlan implements StructPlan {
   }
 
   get sorted(): boolean {
-    const [first] = this.#schema.fields.values()
-    return first !== undefined && first.presence === undefined
+    if (this.#sorted === undefined) {
+      const [first] = this.#schema.fields.values()
+      this.#sorted = first !== undefined && first.presence === undefined
+    }
+    return this.#sorted
   }
 }
 
@@ -134,7 +138,12 @@ export function typePlan(schema: TypeSchema): TypePlan {
       return { op: 'map', values, goType: `map[string]${values.goType}` }
     }
     default:
-      return { op: 'scalar', kind: schema.kind, goType: GO_TYPES[schema.kind] }
+      return {
+        op: 'scalar',
+        kind: schema.kind,
+        goType: GO_TYPES[schema.kind],
+        ...(schema.objects === undefined ? {} : { objects: planOf(schema.objects) }),
+      }
   }
 }
 

@@ -45,6 +45,11 @@ export interface ResourceRules extends UpdateRules {
    * Absent: the kind has no generation.
    */
   readonly generationFields?: readonly string[]
+  /**
+   * How much of the metadata an update checks beyond what every update does; decides how often a cause is said.
+   * Default: 'whole', the rules for changes and those for new objects; 'changes': the former alone.
+   */
+  readonly metadataOnUpdate?: 'none' | 'changes' | 'whole'
   /** Defaulting, of the version that `object.apiVersion` says: after decoding, after a patch, after reading from storage. */
   setDefaults?(object: KubeObject): void
   prepareForCreate?(object: KubeObject, context: RequestContext): void

@@ -78,10 +78,12 @@ export class RulesStrategy implements Strategy {
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
-    // Said twice, here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
-    const metadataErrors = validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
+    // Said here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
+    const { metadataOnUpdate = 'whole' } = this.#rules
+    const changes = metadataOnUpdate === 'none' ? [] : validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
+    const whole = metadataOnUpdate === 'whole' ? this.#validateMetadata(object) : []
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
-    return [...metadataErrors, ...own]
+    return [...changes, ...whole, ...own]
   }
 
   warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {

@@ -1,16 +1,16 @@
 /** Thread: owner. Serves the embedded engine, or what stands before it, to the ports of other threads; the other end is a RemoteKV. */
 import type { MessagePort } from 'node:worker_threads'
 import { toErrorRecord } from '../../protocol/error-record.js'
-import {
-  type OwnerCall,
-  type OwnerCalls,
-  type OwnerHandlers,
-  type OwnerReplies,
-  type OwnerReply,
-  type RemoteWatchId,
-  withoutDraft,
+import type {
+  OwnerCall,
+  OwnerCalls,
+  OwnerHandlers,
+  OwnerReplies,
+  OwnerReply,
+  RemoteWatchId,
 } from '../../protocol/pool-owner.js'
 import { StorageError } from '../errors.js'
+import type { CallOptions, KeyValue, KvEvent, KvWriteResult } from '../kv.js'
 import type { LocalKV, LocalWatch } from '../local-kv.js'
 import { exactBytes, giveAway } from './port-bytes.js'
 
@@ -42,6 +42,7 @@ class ServedPort {
   readonly #cancellable = new Map<number, AbortController>()
   readonly #handlers: OwnerHandlers
   #replies: OwnerReply[] = []
+  #written: number[] = []
   #transfers: ArrayBuffer[] = []
   #ended = false
 
@@ -73,32 +74,44 @@ class ServedPort {
   }
 
   async #take<K extends OwnerCall>(call: K): Promise<void> {
-    const { id, method, input } = call
-    const controller = new AbortController()
-    this.#cancellable.set(id, controller)
+    const { id, method, input, cancellable } = call
     try {
       // The method map pairs each input with its handler; a union of calls loses that.
-      const handle = this.#handlers[method] as (input: K['input'], signal: AbortSignal) => Promise<never>
-      const result = await handle(input, controller.signal)
+      const handle = this.#handlers[method] as (input: K['input'], options: CallOptions) => Promise<never>
+      const result = await handle(input, cancellable ? this.#cancellation(id) : {})
       this.#reply({ id, result })
     } catch (error) {
       this.#reply({ id, error: toErrorRecord(error) })
     } finally {
-      this.#cancellable.delete(id)
+      if (cancellable) this.#cancellable.delete(id)
     }
+  }
+
+  #cancellation(id: number): CallOptions {
+    const controller = new AbortController()
+    this.#cancellable.set(id, controller)
+    return { signal: controller.signal }
   }
 
   #reply(reply: OwnerReply): void {
     if (this.#ended) return
     // At the end of the turn: a commit answers many writers at once.
-    if (this.#replies.push(reply) === 1) setImmediate(() => this.#flush())
+    if (this.#replies.length === 0 && this.#written.length === 0) setImmediate(() => this.#flush())
+    const revision = revisionOfPlainWrite(reply)
+    if (revision === undefined) this.#replies.push(reply)
+    else this.#written.push(reply.id, revision)
   }
 
   #flush(): void {
     if (this.#ended) return
-    const message: OwnerReplies = { replies: this.#replies, compactedRevision: this.#engine.compactedRevision() }
+    const message: OwnerReplies = {
+      replies: this.#replies,
+      written: this.#written,
+      compactedRevision: this.#engine.compactedRevision(),
+    }
     const transfers = this.#transfers
     this.#replies = []
+    this.#written = []
     this.#transfers = []
     this.#port.postMessage(message, transfers)
   }
@@ -106,34 +119,35 @@ class ServedPort {
   #makeHandlers(): OwnerHandlers {
     const engine = this.#engine
     return {
-      get: async ({ key }, signal) => {
-        const found = await engine.get(key, { signal })
+      get: async ({ key }, options) => {
+        const found = await engine.get(key, options)
         // Read for this call alone. What writes and watches give may be shared with other watches: that is copied.
         if (found.kv !== undefined) this.#giveAway(found.kv.value)
         return found
       },
-      list: async ({ prefix, startKey, ...rest }, signal) => {
-        const found = await engine.list(prefix, { ...rest, ...(startKey !== undefined && { startKey }), signal })
+      list: async ({ prefix, startKey, ...rest }, options) => {
+        const found = await engine.list(prefix, { ...rest, ...(startKey !== undefined && { startKey }), ...options })
         for (const kv of found.kvs) this.#giveAway(kv.value)
         return found
       },
-      count: ({ prefix }, signal) => engine.count(prefix, { signal }),
-      put: ({ key, value, expectedModRevision, lease, getOnFailure, draft }, signal) =>
-        engine.optimisticPut(key, value, expectedModRevision, {
-          lease,
-          getOnFailure,
-          signal,
-          ...(draft !== undefined && { draft }),
-        }),
-      delete: ({ key, expectedModRevision, getOnFailure }, signal) =>
-        engine.optimisticDelete(key, expectedModRevision, { getOnFailure, signal }),
-      grantLease: ({ ttlSeconds }, signal) => engine.grantLease(ttlSeconds, { signal }),
-      currentRevision: (_, signal) => engine.currentRevision({ signal }),
-      compact: async ({ revision }, signal) => {
-        await engine.compact(revision, { signal })
+      count: ({ prefix }, options) => engine.count(prefix, options),
+      put: async ({ key, value, expectedModRevision, draft, ...rest }, options) =>
+        portableResult(
+          await engine.optimisticPut(key, value, expectedModRevision, {
+            ...rest,
+            ...options,
+            ...(draft !== undefined && { draft }),
+          }),
+        ),
+      delete: async ({ key, expectedModRevision, getOnFailure }, options) =>
+        portableResult(await engine.optimisticDelete(key, expectedModRevision, { getOnFailure, ...options })),
+      grantLease: ({ ttlSeconds }, options) => engine.grantLease(ttlSeconds, options),
+      currentRevision: (_, options) => engine.currentRevision(options),
+      compact: async ({ revision }, options) => {
+        await engine.compact(revision, options)
         return undefined
       },
-      databaseSizes: (_, signal) => engine.databaseSizes({ signal }),
+      databaseSizes: (_, options) => engine.databaseSizes(options),
       ...this.#watchHandlers(),
       cancel: async ({ call }) => {
         this.#cancellable.get(call)?.abort()
@@ -144,8 +158,8 @@ class ServedPort {
 
   #watchHandlers(): Pick<OwnerHandlers, 'openWatch' | 'pullWatch' | 'closeWatch' | 'requestProgress'> {
     return {
-      openWatch: async ({ watch, ...options }) => {
-        const opened = this.#engine.openWatch(options)
+      openWatch: async ({ watch, ...rest }) => {
+        const opened = this.#engine.openWatch(rest)
         this.#watches.set(watch, opened)
         await opened.established
         return undefined
@@ -154,7 +168,7 @@ class ServedPort {
         const open = this.#watches.get(watch)
         if (open === undefined) throw new StorageError('invalid-request', `there is no watch ${watch} on this port`)
         const batch = await open.next()
-        return batch && { events: batch.events.map(withoutDraft), revision: batch.revision }
+        return batch && { events: batch.events.map(portableEvent), revision: batch.revision }
       },
       closeWatch: async ({ watch }) => {
         this.#watches.get(watch)?.close()
@@ -171,4 +185,25 @@ class ServedPort {
   #giveAway(value: Uint8Array): void {
     giveAway(exactBytes(value), this.#transfers)
   }
+}
+
+/** A draft is for the watch cache in this thread; it does not travel. */
+const portableEvent = ({ type, kv, prev }: KvEvent): KvEvent => ({
+  type,
+  kv: portable(kv),
+  prev: prev && portable(prev),
+})
+
+const portableResult = (result: KvWriteResult): KvWriteResult =>
+  result.kv === undefined ? result : { ...result, kv: portable(result.kv) }
+
+/** Writers in this thread may pass values that are part of larger buffers. */
+const portable = (kv: KeyValue): KeyValue =>
+  kv.value.byteLength === kv.value.buffer.byteLength ? kv : { ...kv, value: exactBytes(kv.value) }
+
+function revisionOfPlainWrite(reply: OwnerReply): number | undefined {
+  if (!('result' in reply)) return undefined
+  const { result } = reply
+  if (typeof result !== 'object' || !('succeeded' in result)) return undefined
+  return result.succeeded && result.kv === undefined ? result.revision : undefined
 }

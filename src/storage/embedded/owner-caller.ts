@@ -69,8 +69,9 @@ export class OwnerCaller {
       this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject })
     })
     this.#transfers.push(...transfers)
-    this.#enqueue({ id, method, input } as OwnerCall)
-    return signal === undefined && timeoutMs === undefined ? reply : this.#withDeadline(id, reply, options)
+    const cancellable = signal !== undefined || timeoutMs !== undefined
+    this.#enqueue({ id, method, input, cancellable } as OwnerCall)
+    return cancellable ? this.#withDeadline(id, reply, options) : reply
   }
 
   async #withDeadline<T>(id: number, reply: Promise<T>, { signal, timeoutMs }: CallOptions): Promise<T> {
@@ -78,7 +79,7 @@ export class OwnerCaller {
       const pending = this.#pending.get(id)
       if (pending === undefined) return
       this.#pending.delete(id)
-      this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id } })
+      this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id }, cancellable: false })
       pending.reject(new StorageError('unreachable', why))
     }
     const onAbort = (): void => giveUp('the caller gave up')
@@ -107,14 +108,22 @@ export class OwnerCaller {
     this.#port.postMessage(message, transfers)
   }
 
-  #settle({ replies, compactedRevision }: OwnerReplies): void {
+  #settle({ replies, written, compactedRevision }: OwnerReplies): void {
     this.#compactedRevision = Math.max(this.#compactedRevision, compactedRevision)
+    for (let i = 0; i < written.length; i += 2)
+      this.#take(written[i]!)?.resolve({ succeeded: true, revision: written[i + 1]!, kv: undefined })
     for (const reply of replies) {
-      const pending = this.#pending.get(reply.id)
-      this.#pending.delete(reply.id)
+      const pending = this.#take(reply.id)
       if ('error' in reply) pending?.reject(fromErrorRecord(reply.error))
       else pending?.resolve(reply.result)
     }
+  }
+
+  /** Undefined when the caller has given up. */
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id)
+    this.#pending.delete(id)
+    return pending
   }
 
   #end(why: string): void {

@@ -195,6 +195,17 @@ t.test('half a surrogate pair becomes U+FFFD, whole ones stay', (t) => {
   t.end()
 })
 
+t.test('schemas within schemas are decoded too', (t) => {
+  const version = (schema: string) =>
+    `{"spec":{"versions":[{"name":"v1","schema":{"openAPIV3Schema":{"properties":{"a":${schema}}}}}]}}`
+  const print = (schema: string) => through('CustomResourceDefinition', version(schema), 'apiextensions.k8s.io')
+  t.match(print('{"items":{"type":"string","nullable":false}}'), /"a":\{"items":\{"type":"string"\}\}/)
+  t.match(print('{"additionalProperties":true}'), /"a":\{"additionalProperties":true\}/)
+  const { strictErrors } = decode('CustomResourceDefinition', version('{"items":{"typo":1}}'), 'apiextensions.k8s.io')
+  t.match(strictErrors, [/unknown field "spec.versions\[0\].schema.openAPIV3Schema.properties.a.items.typo"/])
+  t.end()
+})
+
 t.test('a key named __proto__ is a key like others', (t) => {
   const { object } = decode('ConfigMap', '{"data":{"__proto__":"x","n":null},"__proto__":{"a":1}}')
   t.equal(encodeText(object, schemas.kind('', 'v1', 'ConfigMap')!), '{"metadata":{},"data":{"__proto__":"x","n":""}}')

@@ -157,11 +157,14 @@ export const list = [
 
   behaviour('a list at a version in the future fails as too large, whatever the match rule', async (t, s) => {
     await s.create(makePod('foo', 'ns'))
-    for (const resourceVersionMatch of ['', 'NotOlderThan', 'Exact'] as const) {
-      const list = s.list('/pods/', { resourceVersion: FUTURE, resourceVersionMatch })
-      await t.rejects(list, { code: 'too-large' }, resourceVersionMatch)
-    }
-    await t.rejects(s.list('/pods/', { resourceVersion: FUTURE, limit: 1 }), { code: 'too-large' })
+    const rules = ['', 'NotOlderThan', 'Exact'] as const
+    await Promise.all([
+      // A cacher waits a while for the version to come, so they wait together.
+      ...rules.map((resourceVersionMatch) =>
+        t.rejects(s.list('/pods/', { resourceVersion: FUTURE, resourceVersionMatch }), { code: 'too-large' }),
+      ),
+      t.rejects(s.list('/pods/', { resourceVersion: FUTURE, limit: 1 }), { code: 'too-large' }),
+    ])
   }),
 
   behaviour('a list at an exact version just ahead of the store fails as too large', async (t, s) => {
@@ -253,8 +256,10 @@ export const list = [
     t.ok([versionOf(old), versionOf(current)].includes(versionOf(notOlder.items[0]!)))
     const any = await list({ resourceVersion: '0' })
     t.ok(any.items.length <= 1)
-    await t.rejects(list({ resourceVersion: FUTURE }), { code: 'too-large' })
-    await t.rejects(list({ resourceVersion: FUTURE, resourceVersionMatch: 'Exact' }), { code: 'too-large' })
+    await Promise.all([
+      t.rejects(list({ resourceVersion: FUTURE }), { code: 'too-large' }),
+      t.rejects(list({ resourceVersion: FUTURE, resourceVersionMatch: 'Exact' }), { code: 'too-large' }),
+    ])
     const gone = await s.storage.delete('/pods/ns/foo')
     t.same((await list({ resourceVersion: at(gone), resourceVersionMatch: 'Exact' })).items, [])
     t.same((await list({ resourceVersion: at(current), resourceVersionMatch: 'Exact' })).items, [current])

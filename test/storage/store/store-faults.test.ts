@@ -17,7 +17,7 @@ function open(options: Partial<StoreOptions<Pod>> = {}) {
   const transformer = new PrefixTransformer()
   const store = new Store<Pod>({
     kv,
-    leases: { leaseFor: (ttlSeconds) => kv.grantLease(ttlSeconds) },
+    leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
     codec: podCodec,
     transformer,
     versioner: objectVersioner,

@@ -21,7 +21,7 @@ const two = new AesGcmTransformer(randomBytes(32))
 function storeWith(kv: MemoryKV, ...providers: { prefix: string; transformer: Transformer }[]): Store<KubeObject> {
   return new Store<KubeObject>({
     kv,
-    leases: { leaseFor: (ttlSeconds) => kv.grantLease(ttlSeconds) },
+    leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
     codec: {
       encode: (object) => Buffer.from(JSON.stringify(object)),
       decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as KubeObject,

@@ -1,0 +1,21 @@
+/** Thread: pool. A label selector in one line, as tables show it. */
+import type { LabelSelectorObject } from '../../api/label-selector-object.js'
+import { NONE } from './table-rules.js'
+
+const OPERATOR_TEXT: Readonly<Record<string, (key: string, values: string) => string>> = {
+  In: (key, values) => `${key} in (${values})`,
+  NotIn: (key, values) => `${key} notin (${values})`,
+  Exists: (key) => key,
+  DoesNotExist: (key) => `!${key}`,
+}
+
+export function selectorText(selector: LabelSelectorObject | null | undefined): string {
+  if (selector === undefined || selector === null) return NONE
+  const parts = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }))
+  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+    const text = OPERATOR_TEXT[operator]?.(key, [...(values ?? [])].sort().join(',')) ?? '<error>'
+    parts.push({ key, text })
+  }
+  parts.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  return parts.length === 0 ? NONE : parts.map(({ text }) => text).join(',')
+}

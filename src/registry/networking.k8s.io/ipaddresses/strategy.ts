@@ -1,0 +1,47 @@
+/** Thread: pool. IPAddresses: an address by its name, and whose it is. */
+import { FieldPath, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { strictIP } from '../../../api/validation/addresses.js'
+import {
+  dnsSubdomain,
+  type Errors,
+  immutable,
+  optionalBy,
+  pathSegment,
+  requiredBy,
+} from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { tableOf, text } from '../../generic/table-rules.js'
+
+interface IPAddress extends KubeObject {
+  spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } }
+}
+
+const PARENT = FieldPath.of('spec', 'parentRef')
+
+function validate(object: KubeObject): Errors {
+  const parent = (object as IPAddress).spec?.parentRef
+  if (!parent) return [required(PARENT)]
+  return [
+    ...optionalBy(parent.group, PARENT.child('group'), dnsSubdomain),
+    ...requiredBy(parent.resource, PARENT.child('resource'), pathSegment),
+    ...requiredBy(parent.name, PARENT.child('name'), pathSegment),
+    ...optionalBy(parent.namespace, PARENT.child('namespace'), pathSegment),
+  ]
+}
+
+function parentText({ spec }: IPAddress): string {
+  const { group = '', resource = '', namespace = '', name = '' } = spec?.parentRef ?? {}
+  return [group === '' ? resource : `${resource}.${group}`, namespace, name].filter((part) => part !== '').join('/')
+}
+
+export const ipAddressRules: ResourceRules = {
+  nameRule: (name) => strictIP(name, FieldPath.of('metadata', 'name')).map(({ detail }) => detail),
+  indexedFields: [{ name: 'spec.parentRef.name' }, { name: 'spec.parentRef.namespace' }],
+  validate,
+  validateUpdate: (object, old) => {
+    const parents = [object, old].map((item) => (item as IPAddress).spec?.parentRef)
+    return [...validate(object), ...immutable(parents[0], parents[1], PARENT)]
+  },
+  table: tableOf<IPAddress>(text('ParentRef', 'The object that the address belongs to.', parentText)),
+}
