@@ -14,7 +14,7 @@ import type { StorageConfig } from '../storage/storage-config.js'
 export function openBackend(config: StorageConfig, cache: CacheClient, logger: Logger): Backend {
   const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, logger)
   const leases = new LeaseManager({ kv, clock: systemClock, reuseDurationSeconds: config.leaseReuseDurationSeconds })
-  return { kv, leases: { leaseFor: (ttlSeconds) => leases.getLease(ttlSeconds) }, close: () => kv.close() }
+  return { kv, leases, close: () => kv.close() }
 }
 
 function embedded(cache: CacheClient): KV {
