@@ -132,7 +132,7 @@ function printCustom(object: JsonObject, plan: StructPlan): string {
 }
 
 /** Raw JSON keeps the order in which it came. */
-function printRaw(value: Json): string {
+export function printRaw(value: Json): string {
   if (typeof value !== 'object' || value === null) return printScalar(value)
   if (!hasBigint(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(printRaw).join(',')}]`
