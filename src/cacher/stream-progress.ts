@@ -6,7 +6,7 @@
  * - a progress request: the answer comes through the stream, behind every event it covers. etcd from 3.4.25 and 3.5.8 on.
  * - a mark: a key of our own inside the prefix, written once; its event too is behind everything before it. For older
  *   servers, which answer a progress request beside the queue of events, and so too early. One write serves
- *   all reads until somebody writes outside our prefix again; docs/adr/0031-revision-fence.md has what was rejected.
+ *   all reads until somebody writes outside our prefix again; docs/adr/0007-revision-fence.md has what was rejected.
  */
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'

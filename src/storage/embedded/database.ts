@@ -5,7 +5,7 @@
  * write map. Then a commit in lmdb-js's writer thread is mdb_txn_commit of classic LMDB: write the new pages, fdatasync
  * (F_FULLFSYNC on macOS), write the other meta page through an O_DSYNC descriptor, return. Only after that return does
  * lmdb-js set TXN_COMMITTED, and only that settles the promise that commit() awaits. With lmdb-js's default
- * (overlapping sync) the meta page becomes visible first and is synced later. docs/adr/0101-embedded-engine.md has the
+ * (overlapping sync) the meta page becomes visible first and is synced later. docs/adr/0004-embedded-engine.md has the
  * system calls as recorded, and the cost.
  *
  * One owner. Every commit is one conditional block on the fencing token: when another process has taken the folder
