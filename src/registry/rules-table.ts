@@ -2,6 +2,7 @@
 import type { GroupResource } from '../api/group-version.js'
 import { configMapRules } from './core/configmaps/strategy.js'
 import { namespaceRules } from './core/namespaces/strategy.js'
+import { podRules } from './core/pods/strategy.js'
 import { secretRules } from './core/secrets/strategy.js'
 import type { ResourceRules } from './generic/resource-rules.js'
 import { ingressClassRules } from './networking.k8s.io/ingressclasses/strategy.js'
@@ -24,6 +25,7 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'ipaddresses.networking.k8s.io': ipAddressRules,
   namespaces: namespaceRules,
   'networkpolicies.networking.k8s.io': networkPolicyRules,
+  pods: podRules,
   'rolebindings.rbac.authorization.k8s.io': roleBindingRules,
   'roles.rbac.authorization.k8s.io': roleRules,
   secrets: secretRules,

@@ -10,7 +10,7 @@ export function keyErrors(field: string, key: string): FieldError[] {
   return keyReasons(key).map((reason) => invalid(FieldPath.of(field).key(key), key, reason))
 }
 
-function keyReasons(key: string): string[] {
+export function keyReasons(key: string): string[] {
   const reasons: string[] = []
   if (Buffer.byteLength(key) > 253) reasons.push('must be no more than 253 bytes')
   if (!KEY.test(key)) reasons.push("a valid config key must consist of alphanumeric characters, '-', '_' or '.'")
@@ -27,4 +27,5 @@ export function immutableErrors(object: KubeObject, old: KubeObject, fields: rea
   return changed.map((field) => forbidden(FieldPath.of(field), 'field is immutable when `immutable` is set'))
 }
 
-export const base64Bytes = (text: string): number => Buffer.byteLength(text, 'base64')
+/** Bytes that are null stand for none. */
+export const base64Bytes = (text: string | null): number => Buffer.byteLength(text ?? '', 'base64')
