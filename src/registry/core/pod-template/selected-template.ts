@@ -18,6 +18,10 @@ function selectorOf(object: LabelSelectorObject | null | undefined): Selector | 
   }
 }
 
+/** Whether a template can be held against it. */
+export const isSelectorSound = (selector: LabelSelectorObject | undefined): boolean =>
+  selectorOf(selector) !== undefined
+
 /** A selector that must be there, say something and be understood. */
 export function requiredSelectorErrors(selector: LabelSelectorObject | undefined, path: FieldPath): Errors {
   if (selector === undefined || selector === null) return [required(path)]

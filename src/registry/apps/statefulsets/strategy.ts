@@ -1,0 +1,225 @@
+/** Thread: pool. StatefulSets: pods with names and storage of their own. */
+import { FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { dnsLabel, type Errors, nonnegative, oneOf } from '../../../api/validation/checks.js'
+import { dnsLabelName } from '../../../api/validation/names.js'
+import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
+import { annotationErrors } from '../../core/pod-template/annotations.js'
+import { immutable } from '../../core/pod-template/checks.js'
+import { claimSpecErrors, setClaimSpecDefaults } from '../../core/pod-template/claim-spec.js'
+import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
+import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
+import type { IntOrString, PodTemplateSpec } from '../../core/pod-template/pod-spec.js'
+import { podTemplateErrors } from '../../core/pod-template/pod-validation.js'
+import {
+  alwaysRunningErrors,
+  isSelectorSound,
+  labelMismatchErrors,
+  requiredSelectorErrors,
+} from '../../core/pod-template/selected-template.js'
+import type { PersistentVolumeClaimSpec, Volume } from '../../core/pod-template/volume-types.js'
+import {
+  type Counts,
+  collisionCountErrors,
+  containerColumns,
+  isNewGeneration,
+  statusCountErrors,
+  statusMetadataErrors,
+  templateWarnings,
+  type WorkloadSpec,
+} from '../../core/pod-template/workload.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, tableOf, text } from '../../generic/table-rules.js'
+
+interface ClaimTemplate extends KubeObject {
+  spec?: PersistentVolumeClaimSpec
+  status?: { phase?: string }
+}
+
+interface StatefulSet extends KubeObject {
+  spec?: WorkloadSpec & {
+    serviceName?: string
+    podManagementPolicy?: string
+    updateStrategy?: { type?: string; rollingUpdate?: { partition?: number; maxUnavailable?: IntOrString } }
+    persistentVolumeClaimRetentionPolicy?: { whenDeleted?: string; whenScaled?: string }
+    volumeClaimTemplates?: ClaimTemplate[]
+    ordinals?: { start?: number }
+  }
+  status?: Counts
+}
+type Spec = NonNullable<StatefulSet['spec']>
+
+const SPEC = FieldPath.of('spec')
+
+function setDefaults(object: KubeObject): void {
+  const set = object as StatefulSet
+  set.spec ??= {}
+  const { spec } = set
+  spec.template ??= {}
+  setTemplateDefaults(spec.template)
+  spec.podManagementPolicy ||= 'OrderedReady'
+  spec.updateStrategy ??= {}
+  if ((spec.updateStrategy.type ?? '') === '') {
+    spec.updateStrategy.type = 'RollingUpdate'
+    spec.updateStrategy.rollingUpdate ??= {}
+  }
+  const { type, rollingUpdate } = spec.updateStrategy
+  if (type === 'RollingUpdate' && rollingUpdate !== undefined) {
+    rollingUpdate.partition ??= 0
+    rollingUpdate.maxUnavailable ??= 1
+  }
+  spec.persistentVolumeClaimRetentionPolicy ??= {}
+  spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain'
+  spec.persistentVolumeClaimRetentionPolicy.whenScaled ||= 'Retain'
+  spec.replicas ??= 1
+  spec.revisionHistoryLimit ??= 10
+  for (const claim of spec.volumeClaimTemplates ?? []) setClaimDefaults(claim)
+}
+
+/** Claims in templates are whole claims, and get what claims get. */
+function setClaimDefaults(claim: ClaimTemplate): void {
+  claim.apiVersion ||= 'v1'
+  claim.kind ||= 'PersistentVolumeClaim'
+  claim.spec ??= {}
+  setClaimSpecDefaults(claim.spec)
+  claim.status ??= {}
+  claim.status.phase ||= 'Pending'
+}
+
+function specErrors(spec: Spec, isNew: boolean): Errors {
+  const policy = spec.podManagementPolicy ?? ''
+  const errors: Errors = []
+  if (policy === '') errors.push(required(SPEC.child('podManagementPolicy')))
+  else if (policy !== 'OrderedReady' && policy !== 'Parallel')
+    errors.push(invalid(SPEC.child('podManagementPolicy'), policy, "must be 'OrderedReady' or 'Parallel'"))
+  errors.push(...strategyErrors(spec.updateStrategy ?? {}))
+  for (const when of ['whenDeleted', 'whenScaled'] as const) {
+    const at = SPEC.child('persistentVolumeClaimRetentionPolicy', when)
+    errors.push(...oneOf(spec.persistentVolumeClaimRetentionPolicy?.[when], ['Retain', 'Delete'], at))
+  }
+  if (isNew)
+    for (const [i, claim] of (spec.volumeClaimTemplates ?? []).entries())
+      errors.push(...claimSpecErrors(claim.spec ?? {}, SPEC.child('volumeClaimTemplates').index(i).child('spec')))
+  errors.push(...nonnegative(spec.replicas, SPEC.child('replicas')))
+  errors.push(...nonnegative(spec.minReadySeconds, SPEC.child('minReadySeconds')))
+  errors.push(...nonnegative(spec.ordinals?.start, SPEC.child('ordinals.start')))
+  if (isNew && (spec.serviceName ?? '') !== '') errors.push(...dnsLabel(spec.serviceName!, SPEC.child('serviceName')))
+  errors.push(...requiredSelectorErrors(spec.selector, SPEC.child('selector')))
+  if (isSelectorSound(spec.selector)) errors.push(...templateErrors(spec))
+  errors.push(...alwaysRunningErrors(spec.template, SPEC.child('template')))
+  return errors
+}
+
+function strategyErrors(strategy: NonNullable<Spec['updateStrategy']>): Errors {
+  const { type = '', rollingUpdate } = strategy
+  const path = SPEC.child('updateStrategy')
+  const at = path.child('rollingUpdate')
+  if (type === '') return [required(path)]
+  if (type === 'OnDelete')
+    return rollingUpdate === undefined
+      ? []
+      : [invalid(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")]
+  if (type !== 'RollingUpdate') return [invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")]
+  if (rollingUpdate === undefined) return []
+  const errors = nonnegative(rollingUpdate.partition, at.child('partition'))
+  const { maxUnavailable } = rollingUpdate
+  if (maxUnavailable === undefined) return errors
+  const most = at.child('maxUnavailable')
+  errors.push(...positiveIntOrPercent(maxUnavailable, most))
+  if (intOrPercentValue(maxUnavailable) === 0) errors.push(invalid(most, maxUnavailable, 'cannot be 0'))
+  errors.push(...atMost100Percent(maxUnavailable, most))
+  return errors
+}
+
+/** Pods get hostname, subdomain and a volume for every claim; the template is checked as they will be. */
+function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: Spec): Errors {
+  const path = SPEC.child('template')
+  const { metadata, spec = {} } = template
+  const { subdomain: _, hostname: __, ...rest } = spec
+  const claimed = new Map(volumeClaimTemplates.map(({ metadata: { name = '' } = {} }) => [name, claimVolume(name)]))
+  const others = (spec.volumes ?? []).filter(({ name = '' }) => !claimed.has(name))
+  const whole: PodTemplateSpec = {
+    ...(metadata === undefined ? {} : { metadata }),
+    spec: claimed.size === 0 ? rest : { ...rest, volumes: [...claimed.values(), ...others] },
+  }
+  return [
+    ...labelMismatchErrors(template, selector, path),
+    ...podTemplateErrors(whole, path),
+    // Labels and annotations are checked once more here, as Kubernetes does.
+    ...validateLabels(metadata?.labels, path.child('labels')),
+    ...validateAnnotations(metadata?.annotations, path.child('annotations')),
+    ...annotationErrors(metadata?.annotations, spec, path.child('annotations')),
+  ]
+}
+
+const claimVolume = (name: string): Volume => ({ name, persistentVolumeClaim: { claimName: name } })
+
+function updateErrors(spec: Spec, old: Spec): Errors {
+  return [
+    ...specErrors(spec, false),
+    ...(['selector', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy'] as const).flatMap((field) =>
+      immutable(spec[field], old[field], SPEC.child(field)),
+    ),
+  ]
+}
+
+function validateStatus(object: KubeObject, old: KubeObject): Errors {
+  const [status, before] = [(object as StatefulSet).status, (old as StatefulSet).status]
+  return [
+    ...statusCountErrors(
+      status,
+      [
+        'replicas',
+        'readyReplicas',
+        'currentReplicas',
+        'updatedReplicas',
+        'availableReplicas',
+        'observedGeneration',
+        'collisionCount',
+      ],
+      [
+        ['readyReplicas', 'replicas'],
+        ['currentReplicas', 'replicas'],
+        ['updatedReplicas', 'replicas'],
+        ['availableReplicas', 'replicas'],
+        ['availableReplicas', 'readyReplicas'],
+      ],
+    ),
+    ...statusMetadataErrors(object, old),
+    ...collisionCountErrors(status, before),
+  ]
+}
+
+function historyWarnings({ spec }: StatefulSet): string[] {
+  const negative = (spec?.revisionHistoryLimit ?? 0) < 0
+  return negative
+    ? ['spec.revisionHistoryLimit: a negative value keeps all revisions; zero or more is recommended']
+    : []
+}
+
+export const statefulSetRules: ResourceRules = {
+  nameRule: dnsLabelName,
+  generationFields: ['spec'],
+  metadataOnUpdate: 'changes',
+  setDefaults,
+  validate: (object) => specErrors((object as StatefulSet).spec ?? {}, true),
+  validateUpdate: (object, old) => updateErrors((object as StatefulSet).spec ?? {}, (old as StatefulSet).spec ?? {}),
+  warningsOnCreate: (object) => [
+    ...templateWarnings((object as StatefulSet).spec?.template),
+    ...historyWarnings(object as StatefulSet),
+  ],
+  warningsOnUpdate: (object, old) => [
+    ...(isNewGeneration(object, old) ? templateWarnings((object as StatefulSet).spec?.template) : []),
+    ...historyWarnings(object as StatefulSet),
+  ],
+  status: { validateUpdate: validateStatus },
+  table: tableOf<StatefulSet>(
+    text(
+      'Ready',
+      'Ready pods, of those wanted.',
+      ({ spec, status }) => `${status?.['readyReplicas'] ?? 0}/${spec?.replicas ?? 0}`,
+    ),
+    age(),
+    ...containerColumns<StatefulSet>(({ spec }) => spec?.template),
+  ),
+}

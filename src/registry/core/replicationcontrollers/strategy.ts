@@ -1,0 +1,125 @@
+/** Thread: pool. ReplicationControllers: ReplicaSets as they were at first, with a plain map for a selector. */
+import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import { labelsAsSelector } from '../../../api/label-selector-object.js'
+import { SelectorError } from '../../../api/labels.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { MapAttributes } from '../../../api/selector.js'
+import { type Errors, nonnegative } from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, labelText, tableOf, text } from '../../generic/table-rules.js'
+import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
+import type { PodTemplateSpec } from '../pod-template/pod-spec.js'
+import { podTemplateErrors } from '../pod-template/pod-validation.js'
+import {
+  type Counts,
+  containerColumns,
+  isNewGeneration,
+  nameWarnings,
+  statusCountErrors,
+  statusMetadataErrors,
+  templateWarnings,
+} from '../pod-template/workload.js'
+
+interface ReplicationController extends KubeObject {
+  spec?: {
+    replicas?: number
+    minReadySeconds?: number
+    selector?: Record<string, string>
+    template?: PodTemplateSpec
+  }
+  status?: Counts
+}
+
+const SPEC = FieldPath.of('spec')
+const INTEGER = { type: 'integer' } as const
+
+/** Labels of the template are those of the controller, too, and what it selects by. */
+function setDefaults(object: KubeObject): void {
+  const controller = object as ReplicationController
+  controller.spec ??= {}
+  const { spec } = controller
+  spec.replicas ??= 1
+  if (spec.template === undefined || spec.template === null) return
+  setTemplateDefaults(spec.template)
+  const labels = spec.template.metadata?.labels
+  if (labels === undefined) return
+  const metadata = metadataOf(controller)
+  if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels }
+  if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
+}
+
+function validate(object: KubeObject): Errors {
+  const { spec = {} } = object as ReplicationController
+  const { selector = {}, template } = spec
+  const at = SPEC.child('template')
+  return [
+    ...nonnegative(spec.minReadySeconds, SPEC.child('minReadySeconds')),
+    ...(Object.keys(selector).length === 0 ? [required(SPEC.child('selector'))] : []),
+    ...nonnegative(spec.replicas, SPEC.child('replicas')),
+    ...(template === undefined || template === null ? [required(at)] : templateErrors(template, selector, at)),
+  ]
+}
+
+function templateErrors(template: PodTemplateSpec, selector: Record<string, string>, path: FieldPath): Errors {
+  const labels = template.metadata?.labels
+  const errors: Errors = []
+  if (Object.keys(selector).length > 0 && !selects(selector, labels))
+    errors.push(
+      invalid(path.child('metadata', 'labels'), labels ?? null, '`selector` does not match template `labels`'),
+    )
+  errors.push(...podTemplateErrors(template, path))
+  const { restartPolicy = '', activeDeadlineSeconds } = template.spec ?? {}
+  if (restartPolicy !== 'Always')
+    errors.push(notSupported(path.child('spec', 'restartPolicy'), restartPolicy, ['Always']))
+  if (activeDeadlineSeconds !== undefined)
+    errors.push(forbidden(path.child('spec', 'activeDeadlineSeconds'), 'activeDeadlineSeconds is not supported here'))
+  return errors
+}
+
+/** A map that could not be a selector is compared as it is. */
+function selects(selector: Record<string, string>, labels: Record<string, string> | undefined): boolean {
+  try {
+    return labelsAsSelector(selector).matches(new MapAttributes(labels))
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error
+    return Object.entries(selector).every(([key, value]) => labels?.[key] === value)
+  }
+}
+
+export const replicationControllerRules: ResourceRules = {
+  generationFields: ['spec'],
+  metadataOnUpdate: 'changes',
+  garbageCollection: 'OrphanDependents',
+  indexedFields: [{ name: 'status.replicas', default: '0' }],
+  setDefaults,
+  validate,
+  warningsOnCreate: (object) => [
+    ...nameWarnings(object),
+    ...templateWarnings((object as ReplicationController).spec?.template),
+  ],
+  warningsOnUpdate: (object, old) =>
+    isNewGeneration(object, old) ? templateWarnings((old as ReplicationController).spec?.template) : [],
+  status: {
+    validateUpdate: (object, old) => [
+      ...statusMetadataErrors(object, old),
+      ...statusCountErrors(
+        (object as ReplicationController).status,
+        ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+        [
+          ['fullyLabeledReplicas', 'replicas'],
+          ['readyReplicas', 'replicas'],
+          ['availableReplicas', 'replicas'],
+          ['availableReplicas', 'readyReplicas'],
+        ],
+      ),
+    ],
+  },
+  table: tableOf<ReplicationController>(
+    text('Desired', 'How many pods it wants.', ({ spec }) => spec?.replicas ?? 0, INTEGER),
+    text('Current', 'How many it has.', ({ status }) => status?.['replicas'] ?? 0, INTEGER),
+    text('Ready', 'How many of them are ready.', ({ status }) => status?.['readyReplicas'] ?? 0, INTEGER),
+    age(),
+    ...containerColumns<ReplicationController>(({ spec }) => spec?.template),
+    text('Selector', 'Which pods are its own.', ({ spec }) => labelText(spec?.selector), { priority: 1 }),
+  ),
+}
