@@ -32,13 +32,6 @@ export const FLAGS: readonly Flag[] = [
     help: 'The key of the certificate (PEM).',
   },
   {
-    name: 'front-ends',
-    type: 'integer',
-    default: '1',
-    group: SERVING,
-    help: 'Threads that answer requests, all on one port.',
-  },
-  {
     name: 'pool-threads',
     type: 'integer',
     default: '0',
@@ -230,7 +223,6 @@ export function validate(values: FlagValues): string[] {
       errors.push(`--${name} must be between ${low} and ${high}, not ${number}`)
   }
   within('secure-port', 0, 65535)
-  within('front-ends', 1, 64)
   within('pool-threads', 0, 256)
   within('delete-collection-workers', 1, 1000)
   within('max-requests-inflight', 0, 1e9)

@@ -46,3 +46,12 @@ export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
 export function interpretStorageError(error: unknown, resource: GroupResource, name: string): unknown {
   return isStorageError(error) ? STORAGE_STATUS[error.code](error, resource, name) : error
 }
+
+/** Runs a storage call; what it reports reaches the caller as a Status. */
+export async function translated<T>(resource: GroupResource, name: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action()
+  } catch (error) {
+    throw interpretStorageError(error, resource, name)
+  }
+}

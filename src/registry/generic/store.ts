@@ -16,69 +16,33 @@ import {
   newInvalid,
   newNotFound,
   type Status,
-  successStatus,
 } from '../../api/status.js'
 import { isNotFound } from '../../storage/errors.js'
 import type {
   ListResult,
-  ObjectAttributes,
   SelectionPredicate,
   Storage,
   ListOptions as StorageListOptions,
 } from '../../storage/interface.js'
-import {
-  beforeDelete,
-  finalizersForGarbageCollection,
-  markAsDeleting,
-  shouldDeleteDuringUpdate,
-} from './before-delete.js'
+import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
 import { DryRunnableStorage } from './dry-run-storage.js'
-import { interpretStorageError } from './storage-status.js'
-import type { CreateStrategy, DeleteOptions, DeleteStrategy, RequestContext, UpdateStrategy } from './strategy.js'
+import { interpretStorageError, translated } from './storage-status.js'
+import { StoreDeletion } from './store-deletion.js'
+import type { StoreOptions, UpdatedObjectInfo, ValidateObject, ValidateObjectUpdate } from './store-options.js'
+import {
+  type CreateStrategy,
+  type DeleteOptions,
+  type RequestContext,
+  signalOf,
+  type UpdateStrategy,
+} from './strategy.js'
 import { fillSystemFields, wipeSystemFields } from './system-fields.js'
 
 /** 8 tries make a million names with one generateName unlikely to meet: 0.1 %. */
 const MAX_NAME_ATTEMPTS = 8
 const OPTIMISTIC_LOCK_MESSAGE =
   'the object has been modified; please apply your changes to the latest version and try again'
-
-export type ValidateObject = (object: KubeObject) => Promise<void> | void
-export type ValidateObjectUpdate = (object: KubeObject, old: KubeObject) => Promise<void> | void
-/** Called with whether the write happened; releases what begin() took when it did not. */
-export type Finish = (succeeded: boolean) => void
-
-/** The new state made from the current one; what it is given when nothing exists has no resourceVersion. */
-export interface UpdatedObjectInfo {
-  readonly preconditions?: { uid?: string; resourceVersion?: string }
-  updatedObject(existing: KubeObject): Promise<KubeObject> | KubeObject
-}
-
-export interface StoreOptions {
-  readonly groupResource: GroupResource
-  readonly storage: Storage<KubeObject>
-  /** Keys are `<keyPrefix>/<namespace>/<name>`, or without namespace for cluster scope: `/pods`. */
-  readonly keyPrefix: string
-  readonly createStrategy?: CreateStrategy
-  readonly updateStrategy?: UpdateStrategy
-  readonly deleteStrategy: DeleteStrategy
-  getAttributes(object: KubeObject): ObjectAttributes
-  /** Seconds to live of an object; 0: for ever. */
-  ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
-  beginCreate?(object: KubeObject, context: RequestContext): Promise<Finish>
-  beginUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): Promise<Finish>
-  afterCreate?(object: KubeObject): void
-  afterUpdate?(object: KubeObject): void
-  afterDelete?(object: KubeObject, context: RequestContext): void
-  /** Further conditions for an update to become a deletion. */
-  shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
-  /** Changes what is returned, never what is stored. */
-  decorate?(object: KubeObject): void
-  readonly enableGarbageCollection: boolean
-  /** DELETE answers with the object instead of a Status. */
-  readonly returnDeletedObject?: boolean
-  readonly deleteCollectionWorkers: number
-}
 
 /** A start-up error: the resource cannot be served as it is configured. */
 export class StoreConfigError extends Error {
@@ -112,12 +76,14 @@ export class Store {
   readonly groupResource: GroupResource
   readonly #options: StoreOptions
   readonly #storage: DryRunnableStorage
+  readonly #deletion: StoreDeletion
   readonly #namespaceScoped: boolean
 
   constructor(options: StoreOptions) {
     this.#options = options
     this.groupResource = options.groupResource
     this.#storage = new DryRunnableStorage(options.storage)
+    this.#deletion = new StoreDeletion(options, this.#storage)
     this.#namespaceScoped = (options.createStrategy ?? options.updateStrategy)!.namespaceScoped
   }
 
@@ -137,7 +103,7 @@ export class Store {
   }
 
   async get(context: RequestContext, name: string, resourceVersion = ''): Promise<KubeObject> {
-    const object = await this.#translate(name, () =>
+    const object = await translated(this.groupResource, name, () =>
       this.storage.get(this.key(context.namespace, name), { resourceVersion }),
     )
     this.#options.decorate?.(object)
@@ -160,7 +126,7 @@ export class Store {
       allowWatchBookmarks: false,
     }
     const { resourceVersion, resourceVersionMatch } = options
-    const result = await this.#translate('', () =>
+    const result = await translated(this.groupResource, '', () =>
       this.storage.getList(this.keyRoot(context.namespace), {
         resourceVersion,
         resourceVersionMatch,
@@ -198,7 +164,7 @@ export class Store {
       const name = metadata.name!
       const key = this.key(metadata.namespace ?? '', name)
       const ttlSeconds = this.#options.ttlSeconds?.(object, 0, false) ?? 0
-      const created = await this.#translate(name, () =>
+      const created = await translated(this.groupResource, name, () =>
         this.#storage.create(
           key,
           object,
@@ -261,7 +227,7 @@ export class Store {
       ...signalOf(context),
     }
     try {
-      const object = await this.#translate(name, () =>
+      const object = await translated(this.groupResource, name, () =>
         this.#storage.guaranteedUpdate(key, tryUpdate, storageOptions, context.dryRun),
       )
       if (outcome.created) this.#options.afterCreate?.(object)
@@ -350,97 +316,13 @@ export class Store {
   }
 
   /** `deleted: false`: the object is ending, or waits for its finalizers. */
-  async delete(
+  delete(
     context: RequestContext,
     name: string,
     options: DeleteOptions,
     validation: ValidateObject,
   ): Promise<{ result: KubeObject | Status; deleted: boolean }> {
-    const key = this.key(context.namespace, name)
-    const existing = await this.#translate(name, () => this.storage.get(key))
-    const { deleteStrategy } = this.#options
-    const kind = beforeDelete(deleteStrategy, existing, options, context)
-    if (kind === 'pending') return { result: this.#finalize(existing, true, context), deleted: false }
-    const finalizers = metadataOf(existing).finalizers ?? []
-    const preconditions = { ...options.preconditions }
-    if (kind === 'graceful' || finalizers.length > 0 || this.#gcFinalizers(existing, options) !== undefined) {
-      const marked = await this.#markForDeletion(context, name, key, options, validation, existing)
-      if (!marked.deleteNow) return { result: marked.object, deleted: false }
-      if (marked.changed && preconditions.resourceVersion !== undefined) {
-        const { resourceVersion } = metadataOf(marked.object)
-        if (resourceVersion !== undefined) preconditions.resourceVersion = resourceVersion
-      }
-      if (context.dryRun) return { result: this.#finalize(marked.object, false, context), deleted: true }
-    }
-    const ignoreStoreReadError = options.ignoreStoreReadErrorWithClusterBreakingPotential === true
-    const deleted = await this.#translate(name, () =>
-      this.#storage.delete(
-        key,
-        { preconditions, validateDeletion: validation, ignoreStoreReadError, ...signalOf(context) },
-        context.dryRun,
-      ),
-    )
-    return { result: this.#finalize(deleted, false, context), deleted: true }
-  }
-
-  #gcFinalizers(object: KubeObject, options: DeleteOptions): string[] | undefined {
-    if (!this.#options.enableGarbageCollection) return undefined
-    return finalizersForGarbageCollection(this.#options.deleteStrategy, object, options)
-  }
-
-  /** Stores the deletion marks; deleteNow when nothing holds the object any longer. */
-  async #markForDeletion(
-    context: RequestContext,
-    name: string,
-    key: string,
-    options: DeleteOptions,
-    validation: ValidateObject,
-    read: KubeObject,
-  ): Promise<{ object: KubeObject; deleteNow: boolean; changed: boolean }> {
-    let waits = false
-    const tryUpdate = async (existing: KubeObject) => {
-      waits = false
-      await validation(existing)
-      const kind = beforeDelete(this.#options.deleteStrategy, existing, options, context)
-      if (kind === 'pending') throw new AlreadyDeleting()
-      const next = this.#gcFinalizers(existing, options)
-      const metadata = metadataOf(existing)
-      if (next !== undefined) {
-        if (next.length === 0) delete metadata.finalizers
-        else metadata.finalizers = next
-      }
-      const pending = (metadata.finalizers ?? []).length > 0
-      if (kind === 'graceful') {
-        waits = pending || options.gracePeriodSeconds! > 0
-        return { object: existing }
-      }
-      if (!pending) throw new DeleteNow(existing)
-      waits = true
-      markAsDeleting(existing, context.now())
-      return { object: existing }
-    }
-    try {
-      const preconditions = options.preconditions === undefined ? {} : { preconditions: options.preconditions }
-      const object = await this.#translate(name, () =>
-        this.#storage.guaranteedUpdate(key, tryUpdate, preconditions, context.dryRun),
-      )
-      return { object, deleteNow: !waits, changed: true }
-    } catch (error) {
-      if (error instanceof DeleteNow) return { object: error.object, deleteNow: true, changed: false }
-      if (error instanceof AlreadyDeleting) return { object: read, deleteNow: false, changed: false }
-      throw error
-    }
-  }
-
-  #finalize(object: KubeObject, wantsObject: boolean, context: RequestContext): KubeObject | Status {
-    if (!wantsObject) this.#options.afterDelete?.(object, context)
-    if (wantsObject || this.#options.returnDeletedObject === true) {
-      this.#options.decorate?.(object)
-      return object
-    }
-    const { group, resource } = this.groupResource
-    const { name = '', uid = '' } = metadataOf(object)
-    return successStatus({ name, ...(group === '' ? {} : { group }), kind: resource, uid })
+    return this.#deletion.delete({ context, name, key: this.key(context.namespace, name), options, validation })
   }
 
   #createStrategy(): CreateStrategy {
@@ -454,26 +336,7 @@ export class Store {
     if (updateStrategy === undefined) throw newInternalError(`${this.groupResource.resource} cannot be updated here`)
     return updateStrategy
   }
-
-  async #translate<T>(name: string, action: () => Promise<T>): Promise<T> {
-    try {
-      return await action()
-    } catch (error) {
-      throw interpretStorageError(error, this.groupResource, name)
-    }
-  }
 }
 
-const signalOf = (context: RequestContext): { signal?: AbortSignal } =>
-  context.signal === undefined ? {} : { signal: context.signal }
-
-/** Leave a transaction's function without writing. */
+/** Leaves a transaction's function without writing. */
 class EmptiedFinalizers extends Error {}
-class AlreadyDeleting extends Error {}
-class DeleteNow extends Error {
-  readonly object: KubeObject
-  constructor(object: KubeObject) {
-    super('delete now')
-    this.object = object
-  }
-}

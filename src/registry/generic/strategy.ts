@@ -24,6 +24,10 @@ export interface RequestContext {
   readonly signal?: AbortSignal
 }
 
+/** For calls that take a signal only when there is one. */
+export const signalOf = ({ signal }: RequestContext): { signal?: AbortSignal } =>
+  signal === undefined ? {} : { signal }
+
 export interface Preconditions {
   uid?: string
   resourceVersion?: string
