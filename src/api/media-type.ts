@@ -59,13 +59,13 @@ export function parseAccept(header: string): MediaTypeClause[] {
   return clauses.filter((c) => c !== undefined).sort((a, b) => b.quality - a.quality)
 }
 
-/** The common headers are answered without parsing them. */
-export function negotiate(accept: string): Negotiation {
+/** The common headers are answered without parsing them. Custom resources are offered without protobuf. */
+export function negotiate(accept: string, { protobuf = true }: { readonly protobuf?: boolean } = {}): Negotiation {
   if (accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_JSON
   let transformationSeen = false
   for (const clause of parseAccept(accept)) {
     const serialization = clause.type === '*/*' ? 'json' : TYPES[clause.type]
-    if (serialization === undefined) continue
+    if (serialization === undefined || (serialization === 'protobuf' && !protobuf)) continue
     const transformation = transformationOf(clause.parameters)
     if (transformation === 'unknown') {
       transformationSeen = true
@@ -77,6 +77,17 @@ export function negotiate(accept: string): Negotiation {
     return { serialization, pretty: pretty === '1' || pretty === 'true', transformation }
   }
   return transformationSeen ? 'unknown-transformation' : 'unknown'
+}
+
+/** An error is shown as itself: clauses that ask for another form of the object do not count, and JSON is always there. */
+export function negotiateStatus(accept: string): 'json' | 'protobuf' {
+  if (!accept.includes('protobuf')) return 'json'
+  for (const { type, parameters } of parseAccept(accept)) {
+    if (transformationOf(parameters) !== undefined) continue
+    if (TYPES[type] === 'protobuf') return 'protobuf'
+    if (TYPES[type] !== undefined || type === '*/*') return 'json'
+  }
+  return 'json'
 }
 
 function transformationOf({ as, g, v }: Readonly<Record<string, string>>): Transformation | undefined | 'unknown' {

@@ -155,7 +155,7 @@ export class Exchange {
   }
 
   /** Ends with the connection closed: for a client whose request cannot be read to its end. */
-  respondAndClose(head: ResponseHead, body: string): void {
+  respondAndClose(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
     this.#state = 'answering'
     this.#status = head.status

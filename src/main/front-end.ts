@@ -21,6 +21,7 @@ import type { ServedResource } from './served-resource.js'
 import { getObject } from './verbs/get.js'
 import { listObjects } from './verbs/list.js'
 import { startWatch, type Watch } from './verbs/watch.js'
+import { JSON_FRAMING, PROTOBUF_FRAMING } from './verbs/watch-frames.js'
 import { WatchHub } from './verbs/watch-hub.js'
 import { MAX_BODY_BYTES, writeError } from './write-status.js'
 
@@ -174,6 +175,7 @@ export class FrontEnd {
       hub,
       context: this.#context,
       convert,
+      framing: accepted.serialization === 'protobuf' ? PROTOBUF_FRAMING : JSON_FRAMING,
       onEnd: () => {
         if (watch !== undefined) this.#watches.delete(watch)
       },

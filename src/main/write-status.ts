@@ -1,23 +1,24 @@
 /** Thread: main. The one place where an error becomes a response. */
 import { newInternalError, newRequestEntityTooLarge, type Status, StatusError } from '../api/status.js'
+import { statusBody } from '../api/status-body.js'
 import type { Logger } from '../lib/logger.js'
 import { BodyTooLarge, ClientGone, type Exchange } from './exchange.js'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
-const statusText = (status: Status): string => `${JSON.stringify(status)}\n`
-
 export function writeStatus(exchange: Exchange, status: Status): void {
   const retryAfter = status.details?.retryAfterSeconds
   const headers = retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)]
-  exchange.respond({ status: status.code ?? 500, contentType: 'application/json', headers }, statusText(status))
+  const { contentType, body } = statusBody(status, exchange.head.accept)
+  exchange.respond({ status: status.code ?? 500, contentType, headers }, body)
 }
 
 export function writeError(exchange: Exchange, error: unknown, logger: Logger): void {
   if (error instanceof ClientGone || exchange.aborted) return
   if (error instanceof BodyTooLarge) {
     const { status } = newRequestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`)
-    exchange.respondAndClose({ status: 413, contentType: 'application/json' }, statusText(status))
+    const { contentType, body } = statusBody(status, exchange.head.accept)
+    exchange.respondAndClose({ status: 413, contentType }, body)
     return
   }
   if (error instanceof StatusError) {

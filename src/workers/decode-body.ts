@@ -5,6 +5,9 @@ import { DecodeError } from '../api/json/decode-error.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseMediaType } from '../api/media-type.js'
 import type { KubeObject } from '../api/object.js'
+import { decodeMessage } from '../api/protobuf/decode-message.js'
+import { decodeEnvelope } from '../api/protobuf/envelope.js'
+import { ProtobufError } from '../api/protobuf/protobuf-error.js'
 import { newBadRequest, newUnsupportedMediaType } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 import type { Endpoint } from './endpoint.js'
@@ -66,12 +69,17 @@ function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat
         strictErrors: [...parsed.strictErrors, ...decoded.strictErrors],
       }
     }
+    const envelope = decodeEnvelope(body)
+    checkKind(envelope, kind)
+    return decodeTree(decodeMessage(envelope.raw, schema), schema)
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof YamlError) {
       throw newBadRequest(
         `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; ${format} parse error: ${error.message}`,
       )
     }
+    if (error instanceof ProtobufError)
+      throw newBadRequest(`the object provided is unrecognized (must be of type ${kind.kind}): ${error.message}`)
     if (error instanceof DecodeError) {
       throw newBadRequest(
         `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: ${error.message}`,
@@ -79,13 +87,13 @@ function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat
     }
     throw error
   }
-  throw newBadRequest(
-    `the object provided is unrecognized (must be of type ${kind.kind}): provided data does not appear to be a protobuf message`,
-  )
 }
 
 /** Missing words are the endpoint's own; other ones are somebody else's object. */
-export function checkKind(object: KubeObject, expected: GroupVersionKind): void {
+export function checkKind(
+  object: { readonly kind?: string; readonly apiVersion?: string },
+  expected: GroupVersionKind,
+): void {
   const { kind = '', apiVersion = '' } = object
   const wanted = formatGroupVersion(expected)
   if (kind !== '' && kind !== expected.kind) {

@@ -3,7 +3,10 @@
 import { parseJson } from '../api/json/parse.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseListOptions } from '../api/list-options.js'
-import { type KubeObject, metadataOf } from '../api/object.js'
+import { type Json, type KubeObject, metadataOf } from '../api/object.js'
+import { deleteOptionsSchema } from '../api/protobuf/builtin.js'
+import { decodeProtobuf } from '../api/protobuf/envelope.js'
+import { ProtobufError } from '../api/protobuf/protobuf-error.js'
 import { parseSelectors } from '../api/selectors.js'
 import { isStatusError, newBadRequest, type Status } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
@@ -82,7 +85,7 @@ function deleteOptions(worker: WorkerRequest): DeleteOptions {
 
 function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
   try {
-    const { value } = bodyFormat(contentType) === 'yaml' ? parseYaml(Buffer.from(body).toString()) : parseJson(body)
+    const value = optionsTree(body, contentType)
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw newBadRequest('the body is no DeleteOptions')
     const { kind } = value
@@ -92,7 +95,19 @@ function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof YamlError)
       throw newBadRequest(`couldn't get version/kind; parse error: ${error.message}`)
+    if (error instanceof ProtobufError) throw newBadRequest(error.message)
     throw error
+  }
+}
+
+function optionsTree(body: Uint8Array, contentType: string): Json {
+  switch (bodyFormat(contentType)) {
+    case 'yaml':
+      return parseYaml(Buffer.from(body).toString()).value
+    case 'protobuf':
+      return decodeProtobuf(body, deleteOptionsSchema).object as unknown as Json
+    case 'json':
+      return parseJson(body).value
   }
 }
 

@@ -3,6 +3,8 @@ import { formatGroupVersion } from '../api/group-version.js'
 import { encodeText, encodeUntyped } from '../api/json/encode.js'
 import { type AcceptedMediaType, CONTENT_TYPES, negotiate } from '../api/media-type.js'
 import { type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import { encodeBuiltin, encodeObjectList, hasProtobuf } from '../api/protobuf/builtin.js'
+import { encodeProtobuf } from '../api/protobuf/envelope.js'
 import { newNotAcceptable, newUnknown, type Status } from '../api/status.js'
 import { printYaml } from '../api/yaml/yaml.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
@@ -14,12 +16,11 @@ const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kub
 
 /** Throws NotAcceptable. */
 export function acceptedOf(worker: WorkerRequest): AcceptedMediaType {
-  const accepted = negotiate(worker.request.accept)
+  const accepted = negotiate(worker.request.accept, { protobuf: hasProtobuf(worker.endpoint.schema) })
   if (accepted === 'unknown')
     throw newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS}`)
   if (accepted === 'unknown-transformation')
     throw newNotAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`, false)
-  if (accepted.serialization === 'protobuf') throw newNotAcceptable('protobuf is not served yet', false)
   const pretty = worker.query.get('pretty')
   return pretty === 'true' || pretty === '1' ? { ...accepted, pretty: true } : accepted
 }
@@ -30,13 +31,10 @@ export function encodeResponse(worker: WorkerRequest, status: number, object: Ku
   const shown = endpoint.conversion?.fromStored(object) ?? object
   const { transformation } = accepted
   if (transformation === undefined) {
-    return response(
-      worker,
-      status,
-      accepted,
-      accepted.serialization === 'json' ? encodeText(shown, endpoint.schema) : undefined,
-      shown,
-    )
+    if (accepted.serialization === 'protobuf')
+      return encoded(worker, status, accepted, encodeProtobuf(shown, endpoint.schema))
+    const text = accepted.serialization === 'json' ? encodeText(shown, endpoint.schema) : undefined
+    return response(worker, status, accepted, text, shown)
   }
   const { as, version } = transformation
   if (as === 'PartialObjectMetadataList')
@@ -83,6 +81,8 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
     return response(worker, 200, accepted, undefined, tree)
   }
   const head = { kind: `${endpoint.kind.kind}List`, apiVersion: formatGroupVersion(endpoint.kind), metadata }
+  if (accepted.serialization === 'protobuf')
+    return encoded(worker, 200, accepted, encodeObjectList(head, items, endpoint.schema))
   if (accepted.serialization === 'json' && !accepted.pretty) {
     const texts = items.map((item) => encodeText(withoutKind(item), endpoint.schema))
     const text = `${encodeUntyped(head as unknown as Json).slice(0, -1)},"items":[${texts.join(',')}]}`
@@ -106,17 +106,25 @@ function response(
   tree: KubeObject,
 ): EncodedResponse {
   const { serialization, pretty } = accepted
+  if (serialization === 'protobuf') return encoded(worker, status, accepted, encodeBuiltin(tree))
   const json = text ?? encodeUntyped(tree as unknown as Json)
   const shown =
     serialization === 'yaml' ? printYaml(tree as unknown as JsonObject) : `${pretty ? prettyPrint(json) : json}\n`
-  return {
-    status,
-    contentType: CONTENT_TYPES[serialization],
-    warnings: worker.warnings,
-    headers: [],
-    body: new TextEncoder().encode(shown),
-  }
+  return encoded(worker, status, accepted, new TextEncoder().encode(shown))
 }
+
+const encoded = (
+  worker: WorkerRequest,
+  status: number,
+  { serialization }: AcceptedMediaType,
+  body: Uint8Array,
+): EncodedResponse => ({
+  status,
+  contentType: CONTENT_TYPES[serialization],
+  warnings: worker.warnings,
+  headers: [],
+  body,
+})
 
 /** Indents without touching a number: integers may be larger than JavaScript's. */
 function prettyPrint(json: string): string {

@@ -5,7 +5,10 @@ import { decodeJson } from '../api/json/decode.js'
 import { encodeText, encodeUntyped } from '../api/json/encode.js'
 import { negotiate } from '../api/media-type.js'
 import type { Json } from '../api/object.js'
+import { encodeBuiltin } from '../api/protobuf/builtin.js'
+import { encodeProtobuf } from '../api/protobuf/envelope.js'
 import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
+import { statusBody } from '../api/status-body.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
 import type { EncodedResponse, EventConversion, PoolRequest, PoolTask } from '../protocol/main-pool.js'
@@ -80,7 +83,9 @@ export class PoolWorker {
       const object = decodeJson(body, endpoint.schema).object
       const shown = endpoint.conversion?.fromStored(object) ?? object
       const transformation = typeof accepted === 'string' ? undefined : accepted.transformation
-      if (transformation === undefined) return Buffer.from(encodeText(shown, endpoint.schema))
+      const isProtobuf = typeof accepted !== 'string' && accepted.serialization === 'protobuf'
+      if (transformation === undefined)
+        return isProtobuf ? encodeProtobuf(shown, endpoint.schema) : Buffer.from(encodeText(shown, endpoint.schema))
       const { resourceVersion } = shown.metadata ?? {}
       const tree =
         transformation.as === 'Table'
@@ -90,7 +95,7 @@ export class PoolWorker {
               nowMs: this.#options.clock.now(),
             })
           : partialObjectMetadata(shown, transformation.version)
-      return Buffer.from(encodeUntyped(tree as unknown as Json))
+      return isProtobuf ? encodeBuiltin(tree) : Buffer.from(encodeUntyped(tree as unknown as Json))
     })
   }
 
@@ -106,10 +111,9 @@ export class PoolWorker {
     const retryAfter = status.details?.retryAfterSeconds
     return {
       status: status.code ?? 500,
-      contentType: 'application/json',
       warnings: worker?.warnings ?? [],
       headers: retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)],
-      body: Buffer.from(`${JSON.stringify(status)}\n`),
+      ...statusBody(status, request.accept),
     }
   }
 }

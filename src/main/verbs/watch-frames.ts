@@ -1,12 +1,22 @@
-/** Thread: main. Watch events as bytes: one JSON document a line. */
-
+/** Thread: main. Watch events as bytes: one JSON document a line, or protobuf messages with their length before them. */
+import type { JsonObject } from '../../api/object.js'
+import { encodeBuiltin } from '../../api/protobuf/builtin.js'
+import { watchFrame } from '../../api/protobuf/envelope.js'
 import type { Selectors } from '../../api/selectors.js'
 import type { Status } from '../../api/status.js'
 import type { CacheEvent, RecordView } from '../../cacher/shared-memory.js'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
 
-const HEADS: Readonly<Record<EventType | 'BOOKMARK' | 'ERROR', Uint8Array>> = {
+/** How the events of a watch follow each other. */
+export interface WatchFraming {
+  readonly contentType: string
+  frame(type: FrameType, object: Uint8Array): Uint8Array
+  error(status: Status): Uint8Array
+}
+
+const HEADS: Readonly<Record<FrameType, Uint8Array>> = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),
   MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
   DELETED: Buffer.from('{"type":"DELETED","object":'),
@@ -15,7 +25,7 @@ const HEADS: Readonly<Record<EventType | 'BOOKMARK' | 'ERROR', Uint8Array>> = {
 }
 const TAIL = Buffer.from('}\n')
 
-export function frame(type: EventType | 'BOOKMARK' | 'ERROR', object: Uint8Array): Buffer {
+export function frame(type: FrameType, object: Uint8Array): Buffer {
   const head = HEADS[type]
   const bytes = Buffer.allocUnsafe(head.byteLength + object.byteLength + TAIL.byteLength)
   bytes.set(head)
@@ -24,7 +34,17 @@ export function frame(type: EventType | 'BOOKMARK' | 'ERROR', object: Uint8Array
   return bytes
 }
 
-export const errorFrame = (status: Status): Buffer => frame('ERROR', Buffer.from(JSON.stringify(status)))
+export const JSON_FRAMING: WatchFraming = {
+  contentType: 'application/json',
+  frame,
+  error: (status) => frame('ERROR', Buffer.from(JSON.stringify(status))),
+}
+
+export const PROTOBUF_FRAMING: WatchFraming = {
+  contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
+  frame: watchFrame,
+  error: (status) => watchFrame('ERROR', encodeBuiltin(status as unknown as JsonObject)),
+}
 
 /** What a watcher with these selectors sees of an event; undefined: nothing. */
 export function visibleType(event: CacheEvent, selectors: Selectors): EventType | undefined {

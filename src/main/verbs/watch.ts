@@ -19,7 +19,7 @@ import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
 import { type KeyScope, scopeOf } from './key-scope.js'
-import { errorFrame, frame, visibleBody, visibleType } from './watch-frames.js'
+import { type FrameType, frame, visibleBody, visibleType, type WatchFraming } from './watch-frames.js'
 import type { HubWatcher, WatchHub } from './watch-hub.js'
 
 const DECIMAL = /^\d+$/
@@ -36,6 +36,7 @@ export interface WatchOptions {
   readonly context: ReadContext
   /** Events in another form; undefined: as they are in memory. */
   readonly convert: ((bodies: Uint8Array[]) => Promise<Uint8Array[]>) | undefined
+  readonly framing: WatchFraming
   readonly onEnd: () => void
 }
 
@@ -54,7 +55,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch | undefin
   // A watch from 0 takes what is at hand; one from nothing starts from what is true now.
   if (resourceVersion === '') await context.cache.fence()
   else if (withState && revision > 0) await waitUntilFresh(context, revision)
-  const stream = request.exchange.startStream({ status: 200, contentType: 'application/json' })
+  const stream = request.exchange.startStream({ status: 200, contentType: options.framing.contentType })
   if (stream === undefined) return undefined
   const watch = new Watch({ ...options, listOptions, selectors, scope, stream })
   watch.start(withState ? undefined : revision)
@@ -76,6 +77,11 @@ interface RunningWatchOptions extends WatchOptions {
   readonly stream: ResponseStream
 }
 
+interface WatchEvent {
+  readonly type: FrameType
+  readonly body: Uint8Array
+}
+
 type WatchState = 'initial' | 'catching-up' | 'live' | 'parked' | 'ended'
 
 export class Watch implements HubWatcher {
@@ -85,6 +91,8 @@ export class Watch implements HubWatcher {
   #state: WatchState = 'initial'
   /** Everything up to here has been written. */
   #revision = 0
+  /** Of events in another form: all there were are written. */
+  #waiting = false
   #drained: (() => void) | undefined
   #timers: Timer[] = []
 
@@ -137,7 +145,7 @@ export class Watch implements HubWatcher {
       snapshot.release()
     }
     if (listOptions.sendInitialEvents === true && listOptions.allowWatchBookmarks && !this.#over()) {
-      await this.#write(frame('BOOKMARK', Buffer.from(request.resource.bookmark(this.#revision, true))))
+      await this.#writeAll([{ type: 'BOOKMARK', body: Buffer.from(request.resource.bookmark(this.#revision, true)) }])
     }
   }
 
@@ -167,7 +175,7 @@ export class Watch implements HubWatcher {
         return
       }
       cursor ??= arena.cursor(this.#revision)
-      const events: { type: 'ADDED' | 'MODIFIED' | 'DELETED'; body: Uint8Array }[] = []
+      const events: WatchEvent[] = []
       const outcome = cursor.advance((event) => {
         const inScope = event.record.key >= this.scope.start && event.record.key < this.scope.end
         const type = inScope ? visibleType(event, this.selectors) : undefined
@@ -179,7 +187,10 @@ export class Watch implements HubWatcher {
         throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
       await this.#writeAll(events)
       this.#revision = cursor.revision
-      if (convert !== undefined && outcome === 'current') await this.#nextAdvance(context)
+      if (convert === undefined || outcome !== 'current') continue
+      this.#waiting = true
+      await this.#nextAdvance(context)
+      this.#waiting = false
     }
   }
 
@@ -197,23 +208,14 @@ export class Watch implements HubWatcher {
     })
   }
 
-  async #writeAll(events: readonly { type: 'ADDED' | 'MODIFIED' | 'DELETED'; body: Uint8Array }[]): Promise<void> {
+  async #writeAll(events: readonly WatchEvent[]): Promise<void> {
     if (events.length === 0) return
-    const { convert, stream } = this.#options
+    const { convert, stream, framing } = this.#options
     const bodies = events.map((event) => event.body)
     const shown = convert === undefined ? bodies : await convert(bodies.map((body) => new Uint8Array(body)))
     let writable = true
     stream.cork(() => {
-      for (const [i, event] of events.entries()) writable = stream.write(frame(event.type, shown[i]!))
-    })
-    if (!writable) await this.#drain()
-  }
-
-  async #write(bytes: Uint8Array): Promise<void> {
-    let writable = true
-    const { stream } = this.#options
-    stream.cork(() => {
-      writable = stream.write(bytes)
+      for (const [i, event] of events.entries()) writable = stream.write(framing.frame(event.type, shown[i]!))
     })
     if (!writable) await this.#drain()
   }
@@ -263,7 +265,11 @@ export class Watch implements HubWatcher {
   }
 
   #bookmark(): void {
-    const { hub, request, stream } = this.#options
+    const { hub, request, stream, convert } = this.#options
+    if (convert !== undefined && this.#waiting) {
+      void this.#convertedBookmark(convert, this.#revision).catch((error: unknown) => this.#fail(error))
+      return
+    }
     // Only who is in the hub has seen everything up to a known revision.
     if (this.#state !== 'live') return
     stream.cork(() =>
@@ -273,11 +279,19 @@ export class Watch implements HubWatcher {
     )
   }
 
+  /** Unless an event came while it was made: then it would lie about the order. */
+  async #convertedBookmark(convert: NonNullable<WatchOptions['convert']>, revision: number): Promise<void> {
+    const { request, stream, framing } = this.#options
+    const [shown] = await convert([Buffer.from(request.resource.bookmark(revision, false))])
+    if (!this.#waiting || this.#over() || revision !== this.#revision) return
+    stream.cork(() => stream.write(framing.frame('BOOKMARK', shown!)))
+  }
+
   #fail(error: unknown): void {
     if (this.#over()) return
-    const { stream } = this.#options
+    const { stream, framing } = this.#options
     const { status } = watchError(error, this.#revision)
-    stream.cork(() => stream.write(errorFrame(status)))
+    stream.cork(() => stream.write(framing.error(status)))
     this.end()
   }
 
