@@ -5,6 +5,8 @@ import { daemonSetRules } from './apps/daemonsets/strategy.js'
 import { deploymentRules } from './apps/deployments/strategy.js'
 import { replicaSetRules } from './apps/replicasets/strategy.js'
 import { statefulSetRules } from './apps/statefulsets/strategy.js'
+import { cronJobRules } from './batch/cronjobs/strategy.js'
+import { jobRules } from './batch/jobs/strategy.js'
 import { configMapRules } from './core/configmaps/strategy.js'
 import { namespaceRules } from './core/namespaces/strategy.js'
 import { podRules } from './core/pods/strategy.js'
@@ -27,11 +29,13 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'clusterroles.rbac.authorization.k8s.io': clusterRoleRules,
   configmaps: configMapRules,
   'controllerrevisions.apps': controllerRevisionRules,
+  'cronjobs.batch': cronJobRules,
   'daemonsets.apps': daemonSetRules,
   'deployments.apps': deploymentRules,
   'ingressclasses.networking.k8s.io': ingressClassRules,
   'ingresses.networking.k8s.io': ingressRules,
   'ipaddresses.networking.k8s.io': ipAddressRules,
+  'jobs.batch': jobRules,
   namespaces: namespaceRules,
   'networkpolicies.networking.k8s.io': networkPolicyRules,
   pods: podRules,

@@ -18,6 +18,12 @@ function selectorOf(object: LabelSelectorObject | null | undefined): Selector | 
   }
 }
 
+/** True, too, for a selector that cannot be understood: that is said elsewhere. */
+export const selectorMatches = (
+  selector: LabelSelectorObject | undefined,
+  labels: Record<string, string> | undefined,
+): boolean => selectorOf(selector)?.matches(new MapAttributes(labels)) ?? true
+
 /** Whether a template can be held against it. */
 export const isSelectorSound = (selector: LabelSelectorObject | undefined): boolean =>
   selectorOf(selector) !== undefined
@@ -38,8 +44,7 @@ export function labelMismatchErrors(
   path: FieldPath,
 ): Errors {
   const labels = template?.metadata?.labels
-  const matches = selectorOf(selector)?.matches(new MapAttributes(labels)) ?? true
-  return matches
+  return selectorMatches(selector, labels)
     ? []
     : [invalid(path.child('metadata', 'labels'), labels ?? null, '`selector` does not match template `labels`')]
 }

@@ -1,0 +1,81 @@
+/** Thread: any. Cron schedules and time zones: whether they can be understood. */
+import { DurationError, parseDuration } from '../../../api/duration.js'
+
+const names = (text: string, from: number): ReadonlyMap<string, number> =>
+  new Map(text.split(' ').map((name, i) => [name, from + i]))
+
+interface Field {
+  readonly least: number
+  readonly most: number
+  readonly names?: ReadonlyMap<string, number>
+}
+
+const FIELDS: readonly Field[] = [
+  { least: 0, most: 59 },
+  { least: 0, most: 23 },
+  { least: 1, most: 31 },
+  { least: 1, most: 12, names: names('jan feb mar apr may jun jul aug sep oct nov dec', 1) },
+  { least: 0, most: 6, names: names('sun mon tue wed thu fri sat', 0) },
+]
+const DESCRIPTORS: ReadonlySet<string> = new Set([
+  '@yearly',
+  '@annually',
+  '@monthly',
+  '@weekly',
+  '@daily',
+  '@midnight',
+  '@hourly',
+])
+const EVERY = '@every '
+
+/** Minute, hour, day, month and weekday; a name such as @daily; `@every 1h30m`; each after an optional `TZ=zone `. */
+export function isSchedule(text: string): boolean {
+  const [, zone, rest] = /^(?:CRON_)?TZ=(\S*) +(.*)$/s.exec(text) ?? [text, undefined, text]
+  if (text.startsWith('TZ=') || text.startsWith('CRON_TZ=')) if (zone === undefined || !isTimeZone(zone)) return false
+  const schedule = rest!.trim()
+  if (schedule.startsWith('@')) return isDescriptor(schedule)
+  const parts = schedule.split(/\s+/).filter((part) => part !== '')
+  return parts.length === FIELDS.length && parts.every((part, i) => isField(part, FIELDS[i]!))
+}
+
+function isDescriptor(text: string): boolean {
+  if (DESCRIPTORS.has(text)) return true
+  if (!text.startsWith(EVERY)) return false
+  try {
+    parseDuration(text.slice(EVERY.length))
+    return true
+  } catch (error) {
+    if (error instanceof DurationError) return false
+    throw error
+  }
+}
+
+const isField = (text: string, field: Field): boolean => {
+  const ranges = text.split(',').filter((range) => range !== '')
+  return ranges.every((range) => isRange(range, field))
+}
+
+/** 5, 1-5, a star, each with a step: 1-5/2 */
+function isRange(text: string, { least, most, names: words }: Field): boolean {
+  const [range = '', step, ...more] = text.split('/')
+  if (more.length > 0 || (step !== undefined && !(/^\d+$/.test(step) && Number(step) > 0))) return false
+  const [low = '', high, ...rest] = range.split('-')
+  if (low === '*' || low === '?') return rest.length === 0 && high === undefined
+  const number = (word: string): number | undefined =>
+    words?.get(word.toLowerCase()) ?? (/^\d+$/.test(word) ? Number(word) : undefined)
+  const start = number(low)
+  const end = high === undefined ? (step === undefined ? start : most) : number(high)
+  return rest.length === 0 && start !== undefined && end !== undefined && start >= least && end <= most && start <= end
+}
+
+/** Names of the time zone database, spelt as it spells them. */
+export function isTimeZone(name: string): boolean {
+  if (name === '' || name === 'UTC' || name === 'Local') return true
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase()
+  } catch (error) {
+    if (error instanceof RangeError) return false
+    throw error
+  }
+}
