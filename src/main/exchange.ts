@@ -52,11 +52,16 @@ export interface ResponseHead {
 /** Writes frames as they come. `false`: the client does not keep up; wait for onDrain. */
 export interface ResponseStream {
   write(chunk: Uint8Array): boolean
+  /** Nothing more to write for now: the client gets at least the head. */
+  idle(): void
   /** Several writes as one: fewer system calls. */
   cork(callback: () => void): void
   onDrain(listener: () => void): void
   end(): void
 }
+
+/** A body is taken in up to so many times its limit before the connection is closed on it. */
+const DROPPED_BODIES = 4
 
 export class BodyTooLarge extends Error {}
 export class ClientGone extends Error {}
@@ -118,21 +123,22 @@ export class Exchange {
     listener?.(status)
   }
 
-  /** The whole body. Rejects with BodyTooLarge beyond `limitBytes`, with ClientGone when it never ends. */
+  /**
+   * The whole body. Rejects with BodyTooLarge beyond `limitBytes`, with ClientGone when it never ends. What is not far
+   * beyond is taken in and dropped first: a client that is still writing when the connection closes never reads why.
+   */
   readBody(limitBytes: number): Promise<Uint8Array> {
+    const dropLimitBytes = limitBytes * DROPPED_BODIES
     return new Promise((resolve, reject) => {
       const chunks: Uint8Array[] = []
       let size = 0
-      let tooLarge = Number(this.head.contentLength) > limitBytes
-      if (tooLarge) reject(new BodyTooLarge())
+      if (Number(this.head.contentLength) > dropLimitBytes) reject(new BodyTooLarge())
       this.onAbort(() => reject(new ClientGone()))
       this.#port.onData((chunk, isLast) => {
-        if (tooLarge) return
         size += chunk.byteLength
         if (size > limitBytes) {
-          tooLarge = true
           chunks.length = 0
-          reject(new BodyTooLarge())
+          if (isLast || size > dropLimitBytes) reject(new BodyTooLarge())
           return
         }
         // The memory behind a chunk is reused once this returns.
@@ -221,24 +227,43 @@ export class Exchange {
     })
   }
 
-  /** An answer without known end. Undefined when the client is gone already. */
-  startStream(head: ResponseHead): ResponseStream | undefined {
+  /**
+   * An answer without known end. Undefined when the client is gone already.
+   *
+   * uWebSockets.js ends the head with the first bytes of the body, and does not go on by itself with what write() left
+   * in its buffer. `filler` is what may stand between two frames without meaning (a space in JSON): it brings both on
+   * their way. Without one, the head waits for the first frame, and a drained stream may have a rest before it.
+   */
+  startStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     this.#state = 'answering'
     this.#status = head.status
     const port = this.#port
     let onDrain: (() => void) | undefined
+    let headOut = false
+    let blocked = false
+    const write = (chunk: Uint8Array): boolean => {
+      if (this.#state !== 'answering') return false
+      headOut = true
+      blocked = !port.write(chunk)
+      return !blocked
+    }
     port.onWritable(() => {
-      if (!this.aborted) onDrain?.()
+      if (this.#state !== 'answering') return true
+      // Also when no write failed: what is corked fails only after write() has returned. Leaving the cork flushes too.
+      blocked = false
+      port.cork(() => {
+        if (filler !== undefined) write(filler)
+      })
+      if (!blocked) onDrain?.()
       return true
     })
-    port.cork(() => {
-      this.#writeHead(head)
-      // Headers go out at once: a watcher must know that it is watching before the first event.
-      port.write('')
-    })
+    port.cork(() => this.#writeHead(head))
     return {
-      write: (chunk) => this.#state === 'answering' && port.write(chunk),
+      write,
+      idle: () => {
+        if (!headOut && filler !== undefined && this.#state === 'answering') port.cork(() => write(filler))
+      },
       cork: (callback) => {
         if (this.#state === 'answering') port.cork(callback)
       },

@@ -12,6 +12,8 @@ export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
 /** How the events of a watch follow each other. */
 export interface WatchFraming {
   readonly contentType: string
+  /** May stand between frames without meaning. */
+  readonly filler: Uint8Array | undefined
   frame(type: FrameType, object: Uint8Array): Uint8Array
   error(status: Status): Uint8Array
 }
@@ -36,12 +38,15 @@ export function frame(type: FrameType, object: Uint8Array): Buffer {
 
 export const JSON_FRAMING: WatchFraming = {
   contentType: 'application/json',
+  // Not a new line: some clients take an empty line for a broken event.
+  filler: Buffer.from(' '),
   frame,
   error: (status) => frame('ERROR', Buffer.from(JSON.stringify(status))),
 }
 
 export const PROTOBUF_FRAMING: WatchFraming = {
   contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
+  filler: undefined,
   frame: watchFrame,
   error: (status) => watchFrame('ERROR', encodeBuiltin(status as unknown as JsonObject)),
 }

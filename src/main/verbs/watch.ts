@@ -28,6 +28,8 @@ const BOOKMARK_INTERVAL_MS = 60_000
 const LAST_BOOKMARK_MS = 2000
 /** Events a watcher that catches up takes in one turn, so that it does not hold up the others. */
 const CATCH_UP_EVENTS = 256
+/** And bytes, so that one that reads slowly has little waiting for it. */
+const CATCH_UP_BYTES = 512 * 1024
 
 export interface WatchOptions {
   readonly request: ReadRequest
@@ -55,7 +57,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch | undefin
   // A watch from 0 takes what is at hand; one from nothing starts from what is true now.
   if (resourceVersion === '') await context.cache.fence()
   else if (withState && revision > 0) await waitUntilFresh(context, revision)
-  const stream = request.exchange.startStream({ status: 200, contentType: options.framing.contentType })
+  const { contentType, filler } = options.framing
+  const stream = request.exchange.startStream({ status: 200, contentType }, filler)
   if (stream === undefined) return undefined
   const watch = new Watch({ ...options, listOptions, selectors, scope, stream })
   watch.start(withState ? undefined : revision)
@@ -94,6 +97,7 @@ export class Watch implements HubWatcher {
   /** Of events in another form: all there were are written. */
   #waiting = false
   #drained: (() => void) | undefined
+  #advanced: (() => void) | undefined
   #timers: Timer[] = []
 
   constructor(options: RunningWatchOptions) {
@@ -152,13 +156,17 @@ export class Watch implements HubWatcher {
   #stateChunk(snapshot: Snapshot, from: string): { bodies: Uint8Array[]; next: string | undefined } {
     const { label, field } = this.selectors
     const bodies: Uint8Array[] = []
+    let bytes = 0
     let next: string | undefined
     snapshot.scan(from, this.scope.end, (record) => {
-      if (bodies.length === CATCH_UP_EVENTS) {
+      if (bodies.length === CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES) {
         next = record.key
         return false
       }
-      if (label.matches(record.labels) && field.matches(record.fields)) bodies.push(record.body())
+      if (!label.matches(record.labels) || !field.matches(record.fields)) return undefined
+      const body = record.body()
+      bytes += body.byteLength
+      bodies.push(body)
       return undefined
     })
     return { bodies, next }
@@ -172,39 +180,44 @@ export class Watch implements HubWatcher {
     while (!this.#over()) {
       if (convert === undefined && hub.join(this)) {
         this.#state = 'live'
+        this.#options.stream.idle()
         return
       }
       cursor ??= arena.cursor(this.#revision)
       const events: WatchEvent[] = []
+      let bytes = 0
       const outcome = cursor.advance((event) => {
         const inScope = event.record.key >= this.scope.start && event.record.key < this.scope.end
         const type = inScope ? visibleType(event, this.selectors) : undefined
         // Copied: the record may be gone by the time the client has taken what is before it.
-        if (type !== undefined) events.push({ type, body: Buffer.from(visibleBody(event, type)) })
-        return events.length < CATCH_UP_EVENTS
+        if (type !== undefined) {
+          const body = Buffer.from(visibleBody(event, type))
+          bytes += body.byteLength
+          events.push({ type, body })
+        }
+        return events.length < CATCH_UP_EVENTS && bytes < CATCH_UP_BYTES
       })
       if (outcome === 'expired')
         throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
       await this.#writeAll(events)
       this.#revision = cursor.revision
-      if (convert === undefined || outcome !== 'current') continue
+      if (convert === undefined || outcome !== 'current' || this.#over()) continue
       this.#waiting = true
       await this.#nextAdvance(context)
       this.#waiting = false
     }
   }
 
-  /** Waits for new events; only who cannot be in the hub does. */
-  async #nextAdvance(context: ReadContext): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const stop = context.cache.clock.onAdvance(() => {
+  /** Waits for new events or the end; only who cannot be in the hub does. */
+  #nextAdvance({ cache }: ReadContext): Promise<void> {
+    this.#options.stream.idle()
+    return new Promise((resolve) => {
+      const stop = cache.clock.onAdvance(() => this.#advanced?.())
+      this.#advanced = () => {
+        this.#advanced = undefined
         stop()
         resolve()
-      })
-      this.#options.request.exchange.onAbort(() => {
-        stop()
-        resolve()
-      })
+      }
     })
   }
 
@@ -224,7 +237,6 @@ export class Watch implements HubWatcher {
     if (this.#over()) return Promise.resolve()
     return new Promise((resolve) => {
       this.#drained = resolve
-      this.#options.request.exchange.onAbort(resolve)
     })
   }
 
@@ -305,6 +317,7 @@ export class Watch implements HubWatcher {
     for (const timer of this.#timers) timer.cancel()
     this.#options.hub.leave(this)
     this.#drained?.()
+    this.#advanced?.()
     this.#options.onEnd()
   }
 }

@@ -1,0 +1,42 @@
+import t from 'tap'
+import { StatusError } from '#keelson/api/status.js'
+import { Inflight, isLongRunning, isMutating } from '#keelson/main/inflight.js'
+
+const refusal = (enter: () => unknown): StatusError | undefined => {
+  try {
+    enter()
+  } catch (error) {
+    if (error instanceof StatusError) return error
+    throw error
+  }
+  return undefined
+}
+
+t.test('reads and writes are counted apart, and who leaves makes room', async (t) => {
+  const inflight = new Inflight({ maxRequests: 2, maxMutatingRequests: 1 })
+  const leave = inflight.enter(false)
+  inflight.enter(false)
+  inflight.enter(true)
+  const refused = refusal(() => inflight.enter(false))
+  t.equal(refused?.status.code, 429)
+  t.equal(refused?.status.details?.retryAfterSeconds, 1)
+  t.ok(refusal(() => inflight.enter(true)))
+  t.same(inflight.current, { reads: 2, writes: 1 }, 'who was refused takes no place')
+  leave()
+  t.same(inflight.current, { reads: 1, writes: 1 })
+  inflight.enter(false)
+})
+
+t.test('a limit of 0 is none', async (t) => {
+  const inflight = new Inflight({ maxRequests: 0, maxMutatingRequests: 0 })
+  for (let i = 0; i < 1000; i++) inflight.enter(i % 2 === 0)
+  t.same(inflight.current, { reads: 500, writes: 500 })
+})
+
+t.test('what counts as a write, and what is not counted', async (t) => {
+  for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection']) t.ok(isMutating(verb), verb)
+  for (const verb of ['get', 'list', 'watch']) t.notOk(isMutating(verb), verb)
+  t.ok(isLongRunning('watch', ''))
+  t.ok(isLongRunning('get', 'log'))
+  t.notOk(isLongRunning('get', 'status'))
+})
