@@ -9,6 +9,7 @@ import { run as codec } from './codec.js'
 import { run as embedded } from './embedded.js'
 import { run as etcd } from './etcd.js'
 import { run as memory } from './memory.js'
+import { run as protobuf } from './protobuf.js'
 
 interface Row {
   readonly name: string
@@ -16,7 +17,14 @@ interface Row {
   readonly note?: string
 }
 
-const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = { memory, codec, apply, etcd, embedded }
+const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
+  memory,
+  codec,
+  protobuf,
+  apply,
+  etcd,
+  embedded,
+}
 
 function commit(): string {
   try {

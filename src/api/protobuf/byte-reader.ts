@@ -11,12 +11,11 @@ const MAX_GROUPS = 100
 
 export class ByteReader {
   readonly bytes: Buffer
-  readonly #text: string
+  #text: string | undefined
   at: number
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    this.#text = this.bytes.toString('latin1')
     this.at = 0
   }
 
@@ -85,6 +84,7 @@ export class ByteReader {
     if (stop - start > SHORT) return this.bytes.toString('utf8', start, stop)
     const { bytes } = this
     for (let i = start; i < stop; i++) if (bytes[i]! >= 0x80) return bytes.toString('utf8', start, stop)
+    this.#text ??= bytes.toString('latin1')
     return this.#text.slice(start, stop)
   }
 

@@ -18,10 +18,19 @@ const EMPTY: JsonObject = Object.freeze({})
 const SURROGATE = /[\ud800-\udfff]/
 const MAX_INT32 = 2147483647
 
-/** The message alone. Throws ProtobufError for a tree that does not fit its type. */
-export function encodeMessage(object: KubeObject | JsonObject, schema: StructSchema): Buffer {
+/** What is written after a message and before it. */
+export interface Surroundings {
+  readonly after: Uint8Array
+  before(writer: BackwardWriter, messageLength: number): void
+}
+
+/** The message, alone or with what surrounds it. Throws ProtobufError for a tree that does not fit its type. */
+export function encodeMessage(object: KubeObject | JsonObject, schema: StructSchema, around?: Surroundings): Buffer {
   try {
+    if (around !== undefined) writer.bytes(around.after)
+    const start = writer.length
     writeFields(object as JsonObject, messagePlan(schema))
+    around?.before(writer, writer.length - start)
     return writer.take()
   } catch (error) {
     writer.reset()

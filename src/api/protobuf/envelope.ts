@@ -4,6 +4,7 @@
  */
 import type { JsonObject, KubeObject } from '../object.js'
 import type { StructSchema } from '../schema.js'
+import type { BackwardWriter } from './backward-writer.js'
 import { ByteReader } from './byte-reader.js'
 import { decodeMessage } from './decode-message.js'
 import { encodeMessage } from './encode-message.js'
@@ -35,12 +36,25 @@ export const isProtobuf = (bytes: Uint8Array): boolean =>
 
 /** The object in its envelope, named as it names itself. */
 export function encodeProtobuf(object: KubeObject | JsonObject, schema: StructSchema): Buffer {
-  const { apiVersion, kind } = object
-  const raw = encodeMessage(object, schema)
-  return encodeEnvelope({ apiVersion: asText(apiVersion), kind: asText(kind) }, [raw])
+  return encodeMessage(object, schema, {
+    after: TAIL,
+    before: (writer, messageLength) => {
+      writer.varint(messageLength)
+      writer.byte(0x12)
+      const start = writer.length
+      writeName(writer, object.kind, 0x12)
+      writeName(writer, object.apiVersion, 0x0a)
+      writer.varint(writer.length - start)
+      writer.byte(0x0a)
+      writer.bytes(MAGIC)
+    },
+  })
 }
 
-const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
+function writeName(writer: BackwardWriter, name: unknown, tag: number): void {
+  writer.string(typeof name === 'string' ? name : '')
+  writer.byte(tag)
+}
 
 /** The message may come in pieces. */
 export function encodeEnvelope({ apiVersion, kind }: TypeMeta, raw: readonly Uint8Array[]): Buffer {
