@@ -7,19 +7,37 @@ import { replicaSetRules } from './apps/replicasets/strategy.js'
 import { statefulSetRules } from './apps/statefulsets/strategy.js'
 import { cronJobRules } from './batch/cronjobs/strategy.js'
 import { jobRules } from './batch/jobs/strategy.js'
+import { leaseRules } from './coordination.k8s.io/leases/strategy.js'
 import { configMapRules } from './core/configmaps/strategy.js'
+import { endpointsRules } from './core/endpoints/strategy.js'
+import { limitRangeRules } from './core/limitranges/strategy.js'
 import { namespaceRules } from './core/namespaces/strategy.js'
+import { nodeRules } from './core/nodes/strategy.js'
+import { persistentVolumeClaimRules } from './core/persistentvolumeclaims/strategy.js'
+import { persistentVolumeRules } from './core/persistentvolumes/strategy.js'
 import { podRules } from './core/pods/strategy.js'
 import { replicationControllerRules } from './core/replicationcontrollers/strategy.js'
+import { resourceQuotaRules } from './core/resourcequotas/strategy.js'
 import { secretRules } from './core/secrets/strategy.js'
+import { serviceAccountRules } from './core/serviceaccounts/strategy.js'
+import { endpointSliceRules } from './discovery.k8s.io/endpointslices/strategy.js'
 import type { ResourceRules } from './generic/resource-rules.js'
 import { ingressClassRules } from './networking.k8s.io/ingressclasses/strategy.js'
 import { ingressRules } from './networking.k8s.io/ingresses/strategy.js'
 import { ipAddressRules } from './networking.k8s.io/ipaddresses/strategy.js'
 import { networkPolicyRules } from './networking.k8s.io/networkpolicies/strategy.js'
 import { serviceCidrRules } from './networking.k8s.io/servicecidrs/strategy.js'
+import { runtimeClassRules } from './node.k8s.io/runtimeclasses/strategy.js'
+import { podDisruptionBudgetRules } from './policy/poddisruptionbudgets/strategy.js'
 import { clusterRoleBindingRules, roleBindingRules } from './rbac.authorization.k8s.io/rolebindings/strategy.js'
 import { clusterRoleRules, roleRules } from './rbac.authorization.k8s.io/roles/strategy.js'
+import { priorityClassRules } from './scheduling.k8s.io/priorityclasses/strategy.js'
+import { csiDriverRules } from './storage.k8s.io/csidrivers/strategy.js'
+import { csiNodeRules } from './storage.k8s.io/csinodes/strategy.js'
+import { csiStorageCapacityRules } from './storage.k8s.io/csistoragecapacities/strategy.js'
+import { storageClassRules } from './storage.k8s.io/storageclasses/strategy.js'
+import { volumeAttachmentRules } from './storage.k8s.io/volumeattachments/strategy.js'
+import { volumeAttributesClassRules } from './storage.k8s.io/volumeattributesclasses/strategy.js'
 
 const NO_RULES: ResourceRules = {}
 
@@ -43,6 +61,24 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   replicationcontrollers: replicationControllerRules,
   'rolebindings.rbac.authorization.k8s.io': roleBindingRules,
   'roles.rbac.authorization.k8s.io': roleRules,
+  serviceaccounts: serviceAccountRules,
+  limitranges: limitRangeRules,
+  resourcequotas: resourceQuotaRules,
+  endpoints: endpointsRules,
+  nodes: nodeRules,
+  persistentvolumes: persistentVolumeRules,
+  persistentvolumeclaims: persistentVolumeClaimRules,
+  'poddisruptionbudgets.policy': podDisruptionBudgetRules,
+  'storageclasses.storage.k8s.io': storageClassRules,
+  'csidrivers.storage.k8s.io': csiDriverRules,
+  'csinodes.storage.k8s.io': csiNodeRules,
+  'csistoragecapacities.storage.k8s.io': csiStorageCapacityRules,
+  'volumeattachments.storage.k8s.io': volumeAttachmentRules,
+  'volumeattributesclasses.storage.k8s.io': volumeAttributesClassRules,
+  'leases.coordination.k8s.io': leaseRules,
+  'endpointslices.discovery.k8s.io': endpointSliceRules,
+  'runtimeclasses.node.k8s.io': runtimeClassRules,
+  'priorityclasses.scheduling.k8s.io': priorityClassRules,
   secrets: secretRules,
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,

@@ -45,6 +45,8 @@ export interface ResourceRules extends UpdateRules {
    * Absent: the kind has no generation.
    */
   readonly generationFields?: readonly string[]
+  /** Default: false; a new object has no status but what prepareForCreate gives it. */
+  readonly statusOnCreate?: boolean
   /**
    * How much of the metadata an update checks beyond what every update does; decides how often a cause is said.
    * Default: 'whole', the rules for changes and those for new objects; 'changes': the former alone.

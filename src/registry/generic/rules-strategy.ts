@@ -51,7 +51,7 @@ export class RulesStrategy implements Strategy {
   }
 
   prepareForCreate(object: KubeObject, context: RequestContext): void {
-    if (this.#hasStatus) delete object['status']
+    if (this.#hasStatus && this.#rules.statusOnCreate !== true) delete object['status']
     if (this.#rules.generationFields !== undefined) metadataOf(object).generation = 1
     this.#rules.prepareForCreate?.(object, context)
   }

@@ -1,0 +1,37 @@
+/** Thread: any. The rules of conditions in a status. */
+import { duplicate, type FieldPath, invalid, required } from '../field-error.js'
+import { type Errors, each, type List, maxBytes, nonnegative, oneOf, qualifiedName, requiredBy } from './checks.js'
+
+export interface Condition {
+  type?: string
+  status?: string
+  reason?: string
+  message?: string
+  observedGeneration?: number
+  lastTransitionTime?: string | null
+}
+
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
+
+export function conditionErrors(conditions: List<Condition>, path: FieldPath): Errors {
+  const seen = new Set<string>()
+  return each(conditions, path, (condition, at) => {
+    const { type = '', reason = '' } = condition
+    const errors = seen.has(type) ? [duplicate(at.child('type'), type)] : []
+    seen.add(type)
+    errors.push(
+      ...requiredBy(type, at.child('type'), qualifiedName),
+      ...maxBytes(type, at.child('type'), 316),
+      ...oneOf(condition.status, ['True', 'False', 'Unknown'], at.child('status')),
+      ...nonnegative(condition.observedGeneration, at.child('observedGeneration')),
+    )
+    if (!condition.lastTransitionTime) errors.push(required(at.child('lastTransitionTime'), 'must be set'))
+    if (reason === '') errors.push(required(at.child('reason'), 'must be set'))
+    else if (!REASON.test(reason)) errors.push(invalid(at.child('reason'), reason, 'must be a CamelCase identifier'))
+    return [
+      ...errors,
+      ...maxBytes(reason, at.child('reason'), 1024),
+      ...maxBytes(condition.message, at.child('message'), 32768),
+    ]
+  })
+}

@@ -1,0 +1,118 @@
+/** Thread: pool. Endpoints: where a service's traffic goes, before EndpointSlices. */
+import { FieldPath, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { ipWarnings, legacyIP } from '../../../api/validation/addresses.js'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  type Errors,
+  each,
+  givenBy,
+  type List,
+  oneOf,
+  optionalBy,
+  portNumber,
+  qualifiedName,
+  sameValue,
+} from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
+import { endpointIPErrors } from '../endpoint-addresses.js'
+
+interface EndpointAddress {
+  ip?: string
+  hostname?: string
+  nodeName?: string
+}
+
+interface EndpointPort {
+  name?: string
+  port?: number
+  protocol?: string
+  appProtocol?: string
+}
+
+interface Subset {
+  addresses?: List<EndpointAddress>
+  notReadyAddresses?: List<EndpointAddress>
+  ports?: List<EndpointPort>
+}
+
+interface Endpoints extends KubeObject {
+  subsets?: List<Subset>
+}
+
+const SUBSETS = FieldPath.of('subsets')
+const DEPRECATED = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'
+const SHOWN = 3
+
+function addressErrors({ ip = '', hostname, nodeName }: EndpointAddress, at: FieldPath): Errors {
+  return [
+    ...legacyIP(ip, at.child('ip')),
+    ...optionalBy(hostname, at.child('hostname'), dnsLabel),
+    ...givenBy(nodeName, at.child('nodeName'), dnsSubdomain),
+    ...endpointIPErrors(ip, at.child('ip')),
+  ]
+}
+
+function portErrors(
+  { name = '', port = 0, protocol, appProtocol }: EndpointPort,
+  at: FieldPath,
+  needName: boolean,
+): Errors {
+  return [
+    ...(needName && name === '' ? [required(at.child('name'))] : optionalBy(name, at.child('name'), dnsLabel)),
+    ...portNumber(port, at.child('port')),
+    ...oneOf(protocol, ['TCP', 'UDP', 'SCTP'], at.child('protocol'), 'required'),
+    ...givenBy(appProtocol, at.child('appProtocol'), qualifiedName),
+  ]
+}
+
+const validate = (object: KubeObject): Errors =>
+  each((object as Endpoints).subsets, SUBSETS, ({ addresses, notReadyAddresses, ports }, at) => {
+    const none = (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0) === 0
+    return [
+      ...(none ? [required(at, 'must specify `addresses` or `notReadyAddresses`')] : []),
+      ...each(addresses, at.child('addresses'), addressErrors),
+      ...each(notReadyAddresses, at.child('notReadyAddresses'), addressErrors),
+      ...each(ports, at.child('ports'), (port, path) => portErrors(port, path, (ports?.length ?? 0) > 1)),
+    ]
+  })
+
+function warnings(object: KubeObject): string[] {
+  if (object.metadata?.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [DEPRECATED]
+  const addresses = ((object as Endpoints).subsets ?? []).flatMap((subset, i) =>
+    (['addresses', 'notReadyAddresses'] as const).flatMap((field) =>
+      (subset[field] ?? []).flatMap(({ ip = '' }, j) =>
+        ipWarnings(ip, SUBSETS.index(i).child(field).index(j).child('ip')),
+      ),
+    ),
+  )
+  return [DEPRECATED, ...addresses]
+}
+
+function addressesText({ subsets }: Endpoints): string {
+  const all = (subsets ?? []).flatMap(({ addresses, ports }) => {
+    const ips = (addresses ?? []).map(({ ip = '' }) => ip)
+    if ((ports?.length ?? 0) === 0) return ips
+    return (ports ?? []).flatMap(({ port = 0 }) =>
+      ips.map((ip) => (ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`)),
+    )
+  })
+  if ((subsets?.length ?? 0) === 0) return NONE
+  return all.length > SHOWN ? `${all.slice(0, SHOWN).join(',')} + ${all.length - SHOWN} more...` : all.join(',')
+}
+
+export const endpointsRules: ResourceRules = {
+  allowCreateOnUpdate: true,
+  setDefaults: (object) => {
+    for (const { ports } of (object as Endpoints).subsets ?? [])
+      for (const port of ports ?? []) if ((port.protocol ?? '') === '') port.protocol = 'TCP'
+  },
+  validate,
+  // What was accepted before may stay.
+  validateUpdate: (object, old) => (sameValue(object['subsets'], old['subsets']) ? [] : validate(object)),
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  table: tableOf<Endpoints>(text('Endpoints', 'The addresses that are ready.', addressesText), age()),
+}

@@ -1,0 +1,126 @@
+/** Thread: pool. PersistentVolumes: storage in the cluster. Where the data is never changes. */
+import { FieldPath, forbidden } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import type { RequestContext } from '../../generic/strategy.js'
+import { formatTime } from '../../generic/system-fields.js'
+import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
+import { accessModesText } from '../access-modes.js'
+import { nodeSelectorWarnings } from '../node-labels.js'
+import { type PersistentVolume, type PersistentVolumeSpec, SOURCES } from './persistent-volume.js'
+import { persistentVolumeSpecErrors, setSpecDefaults } from './volume-spec.js'
+
+const SPEC = FieldPath.of('spec')
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
+const OLD_ANNOTATIONS: Readonly<Record<string, string>> = {
+  [CLASS_ANNOTATION]: 'deprecated since v1.8; use "storageClassName" attribute instead',
+  'volume.beta.kubernetes.io/mount-options': 'deprecated since v1.31; use "mountOptions" attribute instead',
+}
+
+function setDefaults(object: KubeObject): void {
+  const volume = object as PersistentVolume
+  volume.spec ??= {}
+  volume.status ??= {}
+  if ((volume.status.phase ?? '') === '') volume.status.phase = 'Pending'
+  if ((volume.spec.persistentVolumeReclaimPolicy ?? '') === '') volume.spec.persistentVolumeReclaimPolicy = 'Retain'
+  volume.spec.volumeMode ??= 'Filesystem'
+  setSpecDefaults(volume.spec)
+}
+
+const validate = (object: KubeObject): Errors =>
+  persistentVolumeSpecErrors((object as PersistentVolume).spec ?? {}, object.metadata?.name ?? '', SPEC)
+
+/** A secret for expansion may be added to a volume that has none. */
+function sourcesOf(spec: PersistentVolumeSpec, other: PersistentVolumeSpec): unknown[] {
+  return SOURCES.map((name) => {
+    const [source, before] = [spec[name], other[name]] as (Record<string, unknown> | undefined)[]
+    if (name !== 'csi' || !source || !before || before['controllerExpandSecretRef']) return source
+    const { controllerExpandSecretRef: _, ...rest } = source
+    return rest
+  })
+}
+
+function changeErrors(object: KubeObject, old: KubeObject): Errors {
+  const [now, before] = [(object as PersistentVolume).spec ?? {}, (old as PersistentVolume).spec ?? {}]
+  const errors: Errors = []
+  if (!sameValue(sourcesOf(now, before), sourcesOf(before, before)))
+    errors.push(forbidden(SPEC.child('persistentvolumesource'), 'is immutable after creation'))
+  errors.push(...immutable(now.volumeMode, before.volumeMode, FieldPath.of('volumeMode')))
+  if (before.nodeAffinity)
+    errors.push(...immutable(now.nodeAffinity, before.nodeAffinity, FieldPath.of('nodeAffinity')))
+  if (before.volumeAttributesClassName !== undefined && now.volumeAttributesClassName === undefined)
+    errors.push(forbidden(SPEC.child('volumeAttributesClassName'), 'may not be taken away'))
+  return errors
+}
+
+function warnings(object: KubeObject): string[] {
+  const { metadata, spec } = object as PersistentVolume
+  return [
+    ...Object.entries(OLD_ANNOTATIONS)
+      .filter(([name]) => metadata?.annotations?.[name] !== undefined)
+      .map(([name, why]) => `${FieldPath.of('metadata', 'annotations').key(name)}: ${why}`),
+    ...(spec?.persistentVolumeReclaimPolicy === 'Recycle'
+      ? ['spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated; prefer dynamic provisioning']
+      : []),
+    ...nodeSelectorWarnings(
+      spec?.nodeAffinity?.required?.nodeSelectorTerms,
+      SPEC.child('nodeAffinity', 'required', 'nodeSelectorTerms'),
+    ),
+  ]
+}
+
+/** The time of the last change of phase is the server's unless the client names one. */
+function keepPhaseTime(object: KubeObject, old: KubeObject, context: RequestContext): void {
+  const volume = object as PersistentVolume
+  volume.status ??= {}
+  const [now, before] = [volume.status, (old as PersistentVolume).status ?? {}]
+  const same = now.phase === before.phase
+  if (same && now.lastPhaseTransitionTime === undefined) {
+    if (before.lastPhaseTransitionTime !== undefined) now.lastPhaseTransitionTime = before.lastPhaseTransitionTime
+  } else if (
+    !same &&
+    (now.lastPhaseTransitionTime ?? before.lastPhaseTransitionTime) === before.lastPhaseTransitionTime
+  )
+    now.lastPhaseTransitionTime = formatTime(context.now())
+}
+
+export const persistentVolumeRules: ResourceRules = {
+  indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
+  setDefaults,
+  prepareForCreate: (object, context) => {
+    object['status'] = { phase: 'Pending', lastPhaseTransitionTime: formatTime(context.now()) }
+  },
+  validate,
+  // Said twice, as Kubernetes says it.
+  validateUpdate: (object, old) => [...validate(object), ...validate(object), ...changeErrors(object, old)],
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  status: { prepareForUpdate: keepPhaseTime },
+  table: tableOf<PersistentVolume>(
+    text('Capacity', 'How much it holds.', ({ spec }) => spec?.capacity?.['storage'] ?? '0'),
+    text('Access Modes', 'How it can be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),
+    text(
+      'Reclaim Policy',
+      'What becomes of it when it is released.',
+      ({ spec }) => spec?.persistentVolumeReclaimPolicy ?? '',
+    ),
+    text('Status', 'Its phase.', ({ metadata, status }) =>
+      metadata?.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating',
+    ),
+    text('Claim', 'The claim that has it.', ({ spec }) =>
+      spec?.claimRef ? `${spec.claimRef.namespace ?? ''}/${spec.claimRef.name ?? ''}` : '',
+    ),
+    text(
+      'StorageClass',
+      'Its class.',
+      ({ metadata, spec }) => metadata?.annotations?.[CLASS_ANNOTATION] ?? spec?.storageClassName ?? '',
+    ),
+    text('VolumeAttributesClass', 'The class of its attributes.', ({ spec }) =>
+      orUnset(spec?.volumeAttributesClassName),
+    ),
+    text('Reason', 'Why it is in this phase.', ({ status }) => status?.reason ?? ''),
+    age(),
+    text('VolumeMode', 'A file system or a block device.', ({ spec }) => orUnset(spec?.volumeMode), { priority: 1 }),
+  ),
+}

@@ -1,0 +1,83 @@
+/** Thread: pool. PodDisruptionBudgets: how many pods may be away at once. */
+import { FieldPath, invalid, notSupported } from '../../../api/field-error.js'
+import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import type { KubeObject } from '../../../api/object.js'
+import { type Errors, givenBy, nonnegative } from '../../../api/validation/checks.js'
+import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
+import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, tableOf, text } from '../../generic/table-rules.js'
+
+interface PodDisruptionBudget extends KubeObject {
+  spec?: {
+    minAvailable?: number | string
+    maxUnavailable?: number | string
+    selector?: LabelSelectorObject
+    unhealthyPodEvictionPolicy?: string
+  }
+  status?: {
+    disruptionsAllowed?: number
+    currentHealthy?: number
+    desiredHealthy?: number
+    expectedPods?: number
+    conditions?: Condition[]
+  }
+}
+
+const SPEC = FieldPath.of('spec')
+const STATUS = FieldPath.of('status')
+const POLICIES = ['AlwaysAllow', 'IfHealthyBudget']
+
+/** A count that is not negative, or a percentage up to 100. */
+function amountErrors(amount: number | string, path: FieldPath): Errors {
+  if (typeof amount === 'number') return nonnegative(amount, path)
+  if (!/^[0-9]+%$/.test(amount)) return [invalid(path, amount, 'must be a number or a percentage')]
+  return Number.parseInt(amount, 10) > 100 ? [invalid(path, amount, 'must not be greater than 100%')] : []
+}
+
+function specErrors({ spec = {} }: PodDisruptionBudget, anyValues: boolean): Errors {
+  const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy: policy } = spec
+  const errors: Errors = []
+  if (minAvailable !== undefined && maxUnavailable !== undefined)
+    errors.push(invalid(SPEC, spec, 'minAvailable and maxUnavailable cannot be both set'))
+  errors.push(
+    ...givenBy(minAvailable, SPEC.child('minAvailable'), amountErrors),
+    ...givenBy(maxUnavailable, SPEC.child('maxUnavailable'), amountErrors),
+    ...labelSelectorErrors(selector, SPEC.child('selector'), { anyValues }),
+  )
+  if (policy !== undefined && !POLICIES.includes(policy))
+    errors.push(notSupported(SPEC.child('unhealthyPodEvictionPolicy'), policy, POLICIES))
+  return errors
+}
+
+const shown = (amount: number | string | undefined): string => (amount === undefined ? 'N/A' : String(amount))
+
+export const podDisruptionBudgetRules: ResourceRules = {
+  generationFields: ['spec'],
+  allowUnconditionalUpdate: false,
+  metadataOnUpdate: 'none',
+  validate: (object) => specErrors(object as PodDisruptionBudget, false),
+  validateUpdate: (object, old) => {
+    const before = (old as PodDisruptionBudget).spec?.selector
+    return specErrors(object as PodDisruptionBudget, labelSelectorErrors(before, SPEC).length > 0)
+  },
+  status: {
+    validateUpdate: (object) => {
+      const { status = {} } = object as PodDisruptionBudget
+      return [
+        ...conditionErrors(status.conditions, STATUS.child('conditions')),
+        ...(['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const).flatMap((name) =>
+          nonnegative(status[name], STATUS.child(name)),
+        ),
+      ]
+    },
+  },
+  table: tableOf<PodDisruptionBudget>(
+    text('Min Available', 'How many pods must stay available.', ({ spec }) => shown(spec?.minAvailable)),
+    text('Max Unavailable', 'How many pods may be unavailable.', ({ spec }) => shown(spec?.maxUnavailable)),
+    text('Allowed Disruptions', 'How many may be disrupted now.', ({ status }) => status?.disruptionsAllowed ?? 0, {
+      type: 'integer',
+    }),
+    age(),
+  ),
+}

@@ -1,0 +1,74 @@
+/** Thread: pool. CSINodes: the drivers on a node. What a driver said of itself stays, but for how much it can attach. */
+import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { type Errors, each, immutable, type List, nonnegative, qualifiedName } from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { keepMetadata } from '../../generic/rules-strategy.js'
+import { age, tableOf, text } from '../../generic/table-rules.js'
+import { driverNameErrors } from '../parameters.js'
+
+interface Driver {
+  name?: string
+  nodeID?: string
+  topologyKeys?: List<string>
+  allocatable?: { count?: number }
+}
+
+interface CSINode extends KubeObject {
+  spec?: { drivers?: List<Driver> }
+}
+
+const DRIVERS = FieldPath.of('spec', 'drivers')
+const NODE_ID_BYTES = 256
+
+function topologyKeyErrors(keys: List<string>, at: FieldPath): Errors {
+  const seen = new Set<string>()
+  return (keys ?? []).flatMap((key) => {
+    const errors = qualifiedName(key, at)
+    if (key === '') errors.push(required(at))
+    if (seen.has(key)) errors.push(duplicate(at, key))
+    seen.add(key)
+    return errors
+  })
+}
+
+function validate(object: KubeObject): Errors {
+  const names = new Set<string>()
+  return each(
+    (object as CSINode).spec?.drivers,
+    DRIVERS,
+    ({ name = '', nodeID = '', topologyKeys, allocatable }, at) => {
+      const errors = driverNameErrors(name, at.child('name'))
+      if (nodeID === '') errors.push(required(at.child('nodeID')))
+      if (Buffer.byteLength(nodeID) > NODE_ID_BYTES)
+        errors.push(invalid(at.child('nodeID'), nodeID, `must be ${NODE_ID_BYTES} characters or less`))
+      if (names.has(name)) errors.push(duplicate(at.child('name'), name))
+      names.add(name)
+      return [
+        ...errors,
+        ...nonnegative(allocatable?.count, at.child('allocatable', 'count')),
+        ...topologyKeyErrors(topologyKeys, at),
+      ]
+    },
+  )
+}
+
+const fixed = ({ allocatable: _, ...rest }: Driver): Omit<Driver, 'allocatable'> => rest
+
+export const csiNodeRules: ResourceRules = {
+  allowUnconditionalUpdate: false,
+  validate,
+  validateUpdate: (object, old) => [
+    ...validate(object),
+    ...((old as CSINode).spec?.drivers ?? []).flatMap((before) =>
+      ((object as CSINode).spec?.drivers ?? [])
+        .filter(({ name }) => name === before.name)
+        .flatMap((now) => immutable(fixed(now), fixed(before), DRIVERS)),
+    ),
+  ],
+  status: { prepareForUpdate: keepMetadata },
+  table: tableOf<CSINode>(
+    text('Drivers', 'How many drivers the node has.', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer' }),
+    age(),
+  ),
+}

@@ -1,0 +1,54 @@
+/** Thread: pool. CSIStorageCapacities: how much room a class of storage has where. */
+import { FieldPath } from '../../../api/field-error.js'
+import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import type { KubeObject } from '../../../api/object.js'
+import { dnsSubdomain, type Errors, givenBy, immutable } from '../../../api/validation/checks.js'
+import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
+import { nonnegativeQuantity } from '../../../api/validation/quantities.js'
+import { nodeLabelWarnings } from '../../core/node-labels.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { orUnset, tableOf, text } from '../../generic/table-rules.js'
+
+interface CSIStorageCapacity extends KubeObject {
+  nodeTopology?: LabelSelectorObject
+  storageClassName?: string
+  capacity?: string
+}
+
+const TOPOLOGY = FieldPath.of('nodeTopology')
+const CLASS = FieldPath.of('storageClassName')
+
+function errorsOf(object: KubeObject, anyValues: boolean): Errors {
+  const { nodeTopology, storageClassName = '', capacity } = object as CSIStorageCapacity
+  return [
+    ...labelSelectorErrors(nodeTopology, TOPOLOGY, { anyValues }),
+    ...dnsSubdomain(storageClassName, CLASS),
+    ...givenBy(capacity, FieldPath.of('capacity'), nonnegativeQuantity),
+  ]
+}
+
+function warnings(object: KubeObject): string[] {
+  const { matchLabels = {}, matchExpressions = [] } = (object as CSIStorageCapacity).nodeTopology ?? {}
+  return [
+    ...matchExpressions.flatMap(({ key }, i) =>
+      nodeLabelWarnings(key, TOPOLOGY.child('matchExpressions').index(i).child('key')),
+    ),
+    ...Object.keys(matchLabels).flatMap((key) => nodeLabelWarnings(key, TOPOLOGY.child('matchLabels').key(key))),
+  ]
+}
+
+export const csiStorageCapacityRules: ResourceRules = {
+  allowUnconditionalUpdate: false,
+  validate: (object) => errorsOf(object, false),
+  validateUpdate: (object, old) => [
+    ...errorsOf(object, labelSelectorErrors((old as CSIStorageCapacity).nodeTopology, TOPOLOGY).length > 0),
+    ...immutable(object['nodeTopology'], old['nodeTopology'], TOPOLOGY),
+    ...immutable(object['storageClassName'], old['storageClassName'], CLASS),
+  ],
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  table: tableOf<CSIStorageCapacity>(
+    text('StorageClassName', 'The class of storage.', ({ storageClassName }) => storageClassName ?? ''),
+    text('Capacity', 'How much room there is.', ({ capacity }) => orUnset(capacity)),
+  ),
+}
