@@ -20,6 +20,7 @@ import { replicationControllerRules } from './core/replicationcontrollers/strate
 import { resourceQuotaRules } from './core/resourcequotas/strategy.js'
 import { secretRules } from './core/secrets/strategy.js'
 import { serviceAccountRules } from './core/serviceaccounts/strategy.js'
+import { serviceRules } from './core/services/strategy.js'
 import { endpointSliceRules } from './discovery.k8s.io/endpointslices/strategy.js'
 import type { ResourceRules } from './generic/resource-rules.js'
 import { ingressClassRules } from './networking.k8s.io/ingressclasses/strategy.js'
@@ -82,6 +83,7 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   secrets: secretRules,
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,
+  services: serviceRules,
 }
 
 export function rulesOf({ group, resource }: GroupResource): ResourceRules {

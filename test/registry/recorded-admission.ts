@@ -1,5 +1,14 @@
 /** What admission plugins of the recorded server do to objects, where answers cannot be compared without it. */
-import type { KubeObject } from '#keelson/api/object.js'
+import { type KubeObject, metadataOf } from '#keelson/api/object.js'
+import { newInvalid } from '#keelson/api/status.js'
+import { normalizeClusterIPs } from '#keelson/registry/core/services/allocated-values.js'
+import { clusterIPErrors } from '#keelson/registry/core/services/cluster-ips.js'
+import {
+  needsClusterIP,
+  needsHealthCheck,
+  needsNodePort,
+  type Service,
+} from '#keelson/registry/core/services/service.js'
 
 interface PodLike extends KubeObject {
   spec?: {
@@ -11,6 +20,24 @@ interface PodLike extends KubeObject {
 
 export function admitLikeRecordedServer(resource: string, object: KubeObject, old?: KubeObject): void {
   if (resource === 'pods') admitPod(object as PodLike, old as PodLike | undefined)
+  if (resource === 'services') allocate(object as Service, old as Service | undefined)
+}
+
+/** Addresses and ports, as if every one were free; what is wrong with the addresses asked for is said alone. */
+function allocate(service: Service, old: Service | undefined): void {
+  const { spec = {} } = service
+  if (old === undefined) normalizeClusterIPs(spec)
+  const errors = clusterIPErrors(spec, old?.spec)
+  if (errors.length > 0) throw newInvalid({ group: '', kind: 'Service' }, metadataOf(service).name ?? '', errors)
+  if (old !== undefined) return
+  if (needsClusterIP(spec)) {
+    spec.clusterIP ||= '10.96.0.7'
+    spec.clusterIPs ??= [spec.clusterIP]
+    spec.ipFamilyPolicy ??= 'SingleStack'
+    spec.ipFamilies ??= ['IPv4']
+  }
+  if (needsNodePort(spec)) for (const [i, port] of (spec.ports ?? []).entries()) port.nodePort ||= 30000 + i
+  if (needsHealthCheck(spec)) spec.healthCheckNodePort ||= 31000
 }
 
 /** Priority and DefaultTolerationSeconds. */

@@ -3,7 +3,7 @@ import { available, replaySuite, suiteNames } from './offline-replay.js'
 
 /** Recordings of kinds whose rules are complete, and the share of answers that must be right, in percent. */
 const LEAST = { status: 97, reason: 93, body: 85 } as const
-const KINDS = ['core.v1.pods', 'core.v1.replicationcontrollers', 'apps.v1.[a-z]+', 'batch.v1.jobs']
+const KINDS = ['core.v1.pods', 'core.v1.replicationcontrollers', 'core.v1.services', 'apps.v1.[a-z]+', 'batch.v1.jobs']
 
 t.test(
   'the rules answer as the recorded server did',
