@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { Catalogue } from '#keelson/api/catalogue.js'
 import { decodeTree } from '#keelson/api/json/decode.js'
+import { encodeText } from '#keelson/api/json/encode.js'
 import type { JsonObject } from '#keelson/api/object.js'
 import { decodeMessage } from '#keelson/api/protobuf/decode-message.js'
 import { encodeMessage } from '#keelson/api/protobuf/encode-message.js'
@@ -31,6 +32,8 @@ function attempt<T>(run: () => T): T | undefined {
 function check(t: Test, bytes: Uint8Array, schema: StructSchema): boolean {
   const tree = attempt(() => decodeMessage(bytes, schema))
   if (tree === undefined) return false
+  const text = encodeText(tree, schema)
+  if (encodeText(decodeTree(tree, schema).object, schema) !== text) t.fail(`not canonical: ${text}`)
   const again = encodeMessage(tree, schema)
   const decoded = decodeMessage(again, schema)
   if (!encodeMessage(decoded, schema).equals(again)) t.fail(`not stable: ${Buffer.from(bytes).toString('hex')}`)

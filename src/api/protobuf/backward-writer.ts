@@ -44,6 +44,12 @@ export class BackwardWriter {
       this.byte(value)
       return
     }
+    if (value < 0x4000) {
+      if (this.#at < 2) this.#grow(2)
+      this.#bytes[--this.#at] = value >>> 7
+      this.#bytes[--this.#at] = (value & 0x7f) | 0x80
+      return
+    }
     let size = 1
     for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 128)) size++
     if (this.#at < size) this.#grow(size)

@@ -19,9 +19,14 @@ import { formatTimestamp } from './timestamp.js'
 /** As the JSON reader's: nothing real comes near, and so many levels fit our stack. */
 const MAX_DEPTH = 1000
 
-/** The tree of one message; `into` may hold members that the message does not carry. Throws ProtobufError. */
-export function decodeMessage(bytes: Uint8Array, schema: StructSchema, into: JsonObject = {}): JsonObject {
-  return new MessageDecoder(bytes).decode(messagePlan(schema), into)
+/** The tree of one message. Throws ProtobufError. */
+export function decodeMessage(bytes: Uint8Array, schema: StructSchema): JsonObject {
+  return decodeFrom(new ByteReader(bytes), bytes.length, schema, {})
+}
+
+/** The same of what is between the reader's place and an end; `into` holds members that the message does not carry. */
+export function decodeFrom(reader: ByteReader, end: number, schema: StructSchema, into: JsonObject): JsonObject {
+  return new MessageDecoder(reader).decode(messagePlan(schema), into, end)
 }
 
 class MessageDecoder {
@@ -31,12 +36,12 @@ class MessageDecoder {
   #lastSeconds = Number.NaN
   #lastTime: string | null = null
 
-  constructor(bytes: Uint8Array) {
-    this.#reader = new ByteReader(bytes)
+  constructor(reader: ByteReader) {
+    this.#reader = reader
   }
 
-  decode(plan: MessagePlan, into: JsonObject): JsonObject {
-    return this.#struct(into, plan, this.#reader.bytes.length, false)
+  decode(plan: MessagePlan, into: JsonObject, end: number): JsonObject {
+    return this.#struct(into, plan, end, false)
   }
 
   /** `merging`: the object holds what an earlier message of the same field left. */

@@ -6,7 +6,7 @@ import type { JsonObject, KubeObject } from '../object.js'
 import type { StructSchema } from '../schema.js'
 import type { BackwardWriter } from './backward-writer.js'
 import { ByteReader } from './byte-reader.js'
-import { decodeMessage } from './decode-message.js'
+import { decodeFrom } from './decode-message.js'
 import { encodeMessage } from './encode-message.js'
 import { ProtobufError } from './protobuf-error.js'
 
@@ -32,7 +32,7 @@ export interface DecodedProtobuf extends TypeMeta {
 export type SchemaLookup = (apiVersion: string, kind: string) => StructSchema | undefined
 
 export const isProtobuf = (bytes: Uint8Array): boolean =>
-  bytes.length >= MAGIC.length && MAGIC.every((byte, i) => bytes[i] === byte)
+  bytes.length >= 4 && bytes[0] === 0x6b && bytes[1] === 0x38 && bytes[2] === 0x73 && bytes[3] === 0
 
 /** The object in its envelope, named as it names itself. */
 export function encodeProtobuf(object: KubeObject | JsonObject, schema: StructSchema): Buffer {
@@ -87,21 +87,37 @@ export function watchFrame(type: string, encodedObject: Uint8Array): Buffer {
 
 /** Throws ProtobufError for bytes without an envelope. */
 export function decodeEnvelope(bytes: Uint8Array): Envelope {
-  if (!isProtobuf(bytes)) throw new ProtobufError('the bytes do not begin as an object in protobuf does')
   const reader = new ByteReader(bytes)
+  const { apiVersion, kind, start, end } = openEnvelope(reader)
+  return { apiVersion, kind, raw: reader.bytes.subarray(start, end) }
+}
+
+/** Where the message lies. */
+interface OpenEnvelope extends TypeMeta {
+  readonly start: number
+  readonly end: number
+}
+
+function openEnvelope(reader: ByteReader): OpenEnvelope {
+  const end = reader.bytes.length
+  if (!isProtobuf(reader.bytes)) throw new ProtobufError('the bytes do not begin as an object in protobuf does')
   reader.at = MAGIC.length
-  const end = bytes.length
   if (reader.at === end) throw new ProtobufError('nothing follows the first four bytes')
-  let type: TypeMeta = { apiVersion: '', kind: '' }
-  let raw: Buffer = Buffer.alloc(0)
+  let { apiVersion, kind } = NO_NAME
+  let [from, to] = [0, 0]
   while (reader.at < end) {
     const tag = reader.varint(end)
-    if (tag === 0x0a) type = typeMeta(reader, reader.delimited(end))
-    else if (tag === 0x12) raw = reader.view(end)
-    else reader.skip(tag, end)
+    if (tag === 0x0a) ({ apiVersion, kind } = typeMeta(reader, reader.delimited(end)))
+    else if (tag === 0x12) {
+      to = reader.delimited(end)
+      from = reader.at
+      reader.at = to
+    } else reader.skip(tag, end)
   }
-  return { ...type, raw }
+  return { apiVersion, kind, start: from, end: to }
 }
+
+const NO_NAME: TypeMeta = { apiVersion: '', kind: '' }
 
 function typeMeta(reader: ByteReader, end: number): TypeMeta {
   const found = { apiVersion: '', kind: '' }
@@ -116,13 +132,15 @@ function typeMeta(reader: ByteReader, end: number): TypeMeta {
 
 /** The object in an envelope, with kind and apiVersion as the envelope names them. Throws ProtobufError. */
 export function decodeProtobuf(bytes: Uint8Array, lookup: SchemaLookup): DecodedProtobuf {
-  const { apiVersion, kind, raw } = decodeEnvelope(bytes)
+  const reader = new ByteReader(bytes)
+  const { apiVersion, kind, start, end } = openEnvelope(reader)
   const schema = lookup(apiVersion, kind)
   if (schema === undefined) throw new ProtobufError(`no kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`)
   const named: JsonObject = {}
   if (kind !== '') named['kind'] = kind
   if (apiVersion !== '') named['apiVersion'] = apiVersion
-  return { object: decodeMessage(raw, schema, named) as KubeObject, apiVersion, kind }
+  reader.at = start
+  return { object: decodeFrom(reader, end, schema, named) as KubeObject, apiVersion, kind }
 }
 
 const field = (tag: number, value: Uint8Array): Uint8Array[] => [head(tag, value.length), value]

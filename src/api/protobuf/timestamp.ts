@@ -1,6 +1,5 @@
 /** Thread: any. Times between their RFC 3339 text and the seconds that stand on the wire. */
 
-const SHAPE = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{6}))?Z$/
 /** Go's zero time, 0001-01-01T00:00:00Z: in JSON it is null. */
 const ZERO_SECONDS = -62135596800
 /** 0000-01-01 and 9999-12-31: what RFC 3339 has years for. */
@@ -12,13 +11,37 @@ export interface Timestamp {
   readonly nanos: number
 }
 
-/** Of a canonical text; undefined of any other. */
+/** `0` at the place of every digit. */
+const SHAPE = '0000-00-00T00:00:00'
+const MICRO_LENGTH = '0000-00-00T00:00:00.000000Z'.length
+const DAY = 86400
+
+/** Of a canonical text, with seconds or with microseconds; undefined of any other. */
 export function parseTimestamp(text: string): Timestamp | undefined {
-  const match = SHAPE.exec(text)
-  if (match === null) return undefined
-  const ms = Date.parse(text.length === 20 ? text : `${text.slice(0, 19)}Z`)
-  if (Number.isNaN(ms)) return undefined
-  return { seconds: ms / 1000, nanos: match[7] === undefined ? 0 : Number(match[7]) * 1000 }
+  const isMicro = text.length === MICRO_LENGTH
+  if ((!isMicro && text.length !== SHAPE.length + 1) || !text.endsWith('Z')) return undefined
+  for (let i = 0; i < SHAPE.length; i++) {
+    const c = text.charCodeAt(i)
+    if (SHAPE[i] === '0' ? c < 0x30 || c > 0x39 : text[i] !== SHAPE[i]) return undefined
+  }
+  const days = daysSince1970(digits(text, 0, 4), digits(text, 5, 2), digits(text, 8, 2))
+  const seconds = days * DAY + digits(text, 11, 2) * 3600 + digits(text, 14, 2) * 60 + digits(text, 17, 2)
+  if (!isMicro) return { seconds, nanos: 0 }
+  return /^\.\d{6}Z$/.test(text.slice(19)) ? { seconds, nanos: digits(text, 20, 6) * 1000 } : undefined
+}
+
+function digits(text: string, at: number, count: number): number {
+  let value = 0
+  for (let i = at; i < at + count; i++) value = value * 10 + text.charCodeAt(i) - 0x30
+  return value
+}
+
+/** Years counted from March, so that the leap day is the last of its year. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const shifted = month < 3 ? year - 1 : year
+  const dayOfYear = Math.floor((153 * (month + (month < 3 ? 9 : -3)) + 2) / 5) + day - 1
+  const leapDays = Math.floor(shifted / 4) - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+  return shifted * 365 + leapDays + dayOfYear - 719468
 }
 
 /** undefined when no year of RFC 3339 has it; null for the zero time. */

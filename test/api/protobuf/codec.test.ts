@@ -92,6 +92,32 @@ t.test('integers of 64 bits survive', (t) => {
   t.end()
 })
 
+t.test('times of every year from 0 to 9999 are read and written without loss', (t) => {
+  const schema = kind('ConfigMap')
+  const texts: string[] = []
+  for (let ms = Date.UTC(2000, 0, 1); texts.length < 3000; ms += 86_399_000 * 977 + 11_000)
+    texts.push(
+      `${new Date(((ms + 62_167_219_200_000) % 315_569_519_999_000) - 62_167_219_200_000).toISOString().slice(0, 19)}Z`,
+    )
+  for (const year of ['0004', '1900', '2000', '2024', '2100', '9996'])
+    for (const day of ['02-28', '03-01', '12-31', '01-01']) texts.push(`${year}-${day}T23:59:59Z`)
+  for (const creationTimestamp of texts) {
+    const bytes = encodeMessage({ metadata: { creationTimestamp } }, schema)
+    const at = bytes.indexOf(Buffer.from([0x42]), 2)
+    let seconds = 0n
+    for (let i = at + 3, shift = 0n; ; i++, shift += 7n) {
+      seconds |= BigInt(bytes[i]! & 0x7f) << shift
+      if (bytes[i]! < 0x80) break
+    }
+    const expected = BigInt(Date.parse(creationTimestamp) / 1000)
+    if (BigInt.asIntN(64, seconds) !== expected) t.fail(`${creationTimestamp} is written as ${seconds}`)
+    const decoded = decodeMessage(bytes, schema)['metadata'] as JsonObject
+    if (decoded['creationTimestamp'] !== creationTimestamp)
+      t.fail(`${creationTimestamp} comes back as ${decoded['creationTimestamp']}`)
+  }
+  t.end()
+})
+
 t.test('an object names itself in its envelope', (t) => {
   const object: KubeObject = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a' }, data: { k: 'v' } }
   const bytes = encodeProtobuf(object, kind('ConfigMap'))
