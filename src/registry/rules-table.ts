@@ -5,8 +5,10 @@ import { daemonSetRules } from './apps/daemonsets/strategy.js'
 import { deploymentRules } from './apps/deployments/strategy.js'
 import { replicaSetRules } from './apps/replicasets/strategy.js'
 import { statefulSetRules } from './apps/statefulsets/strategy.js'
+import { horizontalPodAutoscalerRules } from './autoscaling/horizontalpodautoscalers/strategy.js'
 import { cronJobRules } from './batch/cronjobs/strategy.js'
 import { jobRules } from './batch/jobs/strategy.js'
+import { certificateSigningRequestRules } from './certificates.k8s.io/certificatesigningrequests/strategy.js'
 import { leaseRules } from './coordination.k8s.io/leases/strategy.js'
 import { configMapRules } from './core/configmaps/strategy.js'
 import { endpointsRules } from './core/endpoints/strategy.js'
@@ -22,6 +24,9 @@ import { secretRules } from './core/secrets/strategy.js'
 import { serviceAccountRules } from './core/serviceaccounts/strategy.js'
 import { serviceRules } from './core/services/strategy.js'
 import { endpointSliceRules } from './discovery.k8s.io/endpointslices/strategy.js'
+import { coreEventRules, eventsEventRules } from './events.k8s.io/events/strategy.js'
+import { flowSchemaRules } from './flowcontrol.apiserver.k8s.io/flowschemas/strategy.js'
+import { priorityLevelConfigurationRules } from './flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/strategy.js'
 import type { ResourceRules } from './generic/resource-rules.js'
 import { ingressClassRules } from './networking.k8s.io/ingressclasses/strategy.js'
 import { ingressRules } from './networking.k8s.io/ingresses/strategy.js'
@@ -80,6 +85,12 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'endpointslices.discovery.k8s.io': endpointSliceRules,
   'runtimeclasses.node.k8s.io': runtimeClassRules,
   'priorityclasses.scheduling.k8s.io': priorityClassRules,
+  'horizontalpodautoscalers.autoscaling': horizontalPodAutoscalerRules,
+  events: coreEventRules,
+  'events.events.k8s.io': eventsEventRules,
+  'certificatesigningrequests.certificates.k8s.io': certificateSigningRequestRules,
+  'flowschemas.flowcontrol.apiserver.k8s.io': flowSchemaRules,
+  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': priorityLevelConfigurationRules,
   secrets: secretRules,
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,

@@ -1,0 +1,144 @@
+/** Thread: pool. Events, in core and in their own group: one object, with stricter rules where it is written as events.k8s.io. */
+import { FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { type Errors, immutable, qualifiedName, sameValue } from '../../../api/validation/checks.js'
+import { pathSegmentName } from '../../../api/validation/names.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { EVENTS_API, toCoreEvent } from './conversion.js'
+import { type Event, eventTable } from './table.js'
+
+const HOUR_SECONDS = 3600
+const SHORT = 128
+const LONG = 1024
+const isStrict = (object: KubeObject): boolean => object.apiVersion === EVENTS_API
+const at = (...names: string[]): FieldPath => FieldPath.of(...names)
+
+function limited(value: string | undefined, field: string, limit: number, needed: boolean): Errors {
+  const given = value ?? ''
+  if (needed && given === '') return [required(at(field))]
+  return Buffer.byteLength(given) > limit ? [invalid(at(field), '', `can have at most ${limit} characters`)] : []
+}
+
+function namespaceErrors({ metadata, involvedObject, eventTime }: Event): Errors {
+  const [own, other] = [metadata?.namespace ?? '', involvedObject?.namespace ?? '']
+  const old = !eventTime
+  const fine = old
+    ? other === own || (other === '' && (own === '' || own === 'default'))
+    : other !== '' || own === 'default' || own === 'kube-system'
+  return fine ? [] : [invalid(at('involvedObject', 'namespace'), other, 'does not match event.namespace')]
+}
+
+/** Of every event, however it is written. Those without a time are of the old kind: less is asked of them. */
+function commonErrors(object: KubeObject): Errors {
+  const event = toCoreEvent(object) as Event
+  if (!event.eventTime) return namespaceErrors(event)
+  const controller = at(isStrict(object) ? 'reportingController' : 'reportingComponent')
+  const { reportingComponent = '' } = event
+  return [
+    ...namespaceErrors(event),
+    ...(reportingComponent === '' ? [required(controller)] : []),
+    ...qualifiedName(reportingComponent, controller),
+    ...limited(event.reportingInstance, 'reportingInstance', SHORT, true),
+    ...limited(event.action, 'action', SHORT, true),
+    ...limited(event.reason, 'reason', SHORT, true),
+    ...limited(event.message, 'message', LONG, false),
+  ]
+}
+
+function seriesErrors({ series }: Event): Errors {
+  if (!series) return []
+  return [
+    ...((series.count ?? 0) < 2 ? [invalid(at('series.count'), '', 'should be at least 2')] : []),
+    ...(series.lastObservedTime ? [] : [required(at('series.lastObservedTime'))]),
+  ]
+}
+
+function strictErrors(object: KubeObject): Errors {
+  const event = toCoreEvent(object) as Event
+  const unset = (field: string, value: unknown): Errors => (value ? [invalid(at(field), '', 'needs to be unset')] : [])
+  const { type = '', source } = event
+  return [
+    ...seriesErrors(event),
+    ...(event.eventTime ? [] : [required(at('eventTime'))]),
+    ...(type === 'Normal' || type === 'Warning' ? [] : [invalid(at('type'), '', `has invalid value: ${type}`)]),
+    ...unset('firstTimestamp', event.firstTimestamp),
+    ...unset('lastTimestamp', event.lastTimestamp),
+    ...unset('count', event.count),
+    ...unset('source', (source?.component ?? '') !== '' || (source?.host ?? '') !== ''),
+  ]
+}
+
+/** What does not change; the reason is compared twice, as Kubernetes does. */
+const FIXED = [
+  'involvedObject',
+  'reason',
+  'message',
+  'source',
+  'firstTimestamp',
+  'lastTimestamp',
+  'count',
+  'reason',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+  'reportingComponent',
+  'reportingInstance',
+] as const
+
+function changeErrors(object: KubeObject, old: KubeObject): Errors {
+  const [now, before] = [toCoreEvent(object) as Event, toCoreEvent(old) as Event]
+  return [
+    ...(sameValue(now.series, before.series) ? [] : seriesErrors(now)),
+    ...FIXED.flatMap((field) =>
+      immutable(
+        now[field] ?? '',
+        before[field] ?? '',
+        at(field === 'reportingComponent' ? 'reportingController' : field),
+      ),
+    ),
+  ]
+}
+
+const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
+const either = (name: string): string[][] => [
+  ['involvedObject', name],
+  ['regarding', name],
+]
+
+const shared: ResourceRules = {
+  allowCreateOnUpdate: true,
+  ttlSeconds: () => HOUR_SECONDS,
+  indexedFields: [
+    ...REFERENCE.map((name) => ({ name: `involvedObject.${name}`, paths: either(name) })),
+    ...REFERENCE.map((name) => ({ name: `regarding.${name}`, paths: either(name) })),
+    { name: 'reason' },
+    { name: 'reportingComponent', paths: [['reportingComponent'], ['reportingController']] },
+    { name: 'reportingController', paths: [['reportingComponent'], ['reportingController']] },
+    {
+      name: 'source',
+      paths: [
+        ['source', 'component'],
+        ['deprecatedSource', 'component'],
+        ['reportingComponent'],
+        ['reportingController'],
+      ],
+    },
+    { name: 'type' },
+  ],
+  table: eventTable,
+}
+
+export const coreEventRules: ResourceRules = {
+  ...shared,
+  nameRule: pathSegmentName,
+  metadataOnUpdate: 'none',
+  validate: commonErrors,
+}
+
+export const eventsEventRules: ResourceRules = {
+  ...shared,
+  metadataOnUpdate: 'changes',
+  validate: (object) => [...commonErrors(object), ...strictErrors(object)],
+  validateUpdate: (object, old) => [...commonErrors(object), ...changeErrors(object, old)],
+}

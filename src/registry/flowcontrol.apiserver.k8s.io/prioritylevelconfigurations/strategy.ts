@@ -1,0 +1,162 @@
+/** Thread: pool. PriorityLevelConfigurations: how many requests of a level are served at once, and how the rest waits. */
+import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { KubeObject } from '../../../api/object.js'
+import { type Errors, oneOf } from '../../../api/validation/checks.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
+import { keepAllMetadata } from '../keep-metadata.js'
+
+interface Queuing {
+  queues?: number
+  handSize?: number
+  queueLengthLimit?: number
+}
+
+interface Limited {
+  nominalConcurrencyShares?: number
+  lendablePercent?: number
+  borrowingLimitPercent?: number
+  limitResponse?: { type?: string; queuing?: Queuing }
+}
+
+interface PriorityLevelConfiguration extends KubeObject {
+  spec?: { type?: string; limited?: Limited; exempt?: { nominalConcurrencyShares?: number; lendablePercent?: number } }
+}
+
+const SPEC = FieldPath.of('spec')
+const MAX_QUEUES = 10_000_000
+/** A hand of queues is dealt from one 64-bit hash of the flow, of which this many bits are good. */
+const MAX_HASH_BITS = 60
+
+function setDefaults(object: KubeObject): void {
+  const { exempt, limited } = (object as PriorityLevelConfiguration).spec ?? {}
+  if (exempt) {
+    exempt.nominalConcurrencyShares ??= 0
+    exempt.lendablePercent ??= 0
+  }
+  if (!limited) return
+  limited.nominalConcurrencyShares ??= 30
+  limited.lendablePercent ??= 0
+  const queuing = limited.limitResponse?.queuing
+  if (!queuing) return
+  queuing.handSize ||= 8
+  queuing.queues ||= 64
+  queuing.queueLengthLimit ||= 50
+}
+
+/** Bits that it takes to deal a hand: the logarithm of the number of ordered hands. */
+function entropyBits(queues: number, handSize: number): number {
+  let bits = 0
+  for (let i = 0; i < handSize; i++) bits += Math.log2(queues - i)
+  return Math.ceil(bits)
+}
+
+function queuingErrors({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Queuing, path: FieldPath): Errors {
+  const errors: Errors = []
+  const hand = path.child('handSize')
+  if (queueLengthLimit <= 0) errors.push(invalid(path.child('queueLengthLimit'), queueLengthLimit, 'must be positive'))
+  if (queues <= 0) errors.push(invalid(path.child('queues'), queues, 'must be positive'))
+  else if (queues > MAX_QUEUES)
+    errors.push(invalid(path.child('queues'), queues, `must not be greater than ${MAX_QUEUES}`))
+  if (handSize <= 0) errors.push(invalid(hand, handSize, 'must be positive'))
+  else if (handSize > queues) errors.push(invalid(hand, handSize, `should not be greater than queues (${queues})`))
+  else if (entropyBits(queues, handSize) > MAX_HASH_BITS)
+    errors.push(invalid(hand, handSize, `takes more than ${MAX_HASH_BITS} bits to deal from ${queues} queues`))
+  return errors
+}
+
+function sharesErrors(
+  { nominalConcurrencyShares: shares, lendablePercent: lendable }: Limited,
+  path: FieldPath,
+): Errors {
+  return [
+    ...(shares !== undefined && shares < 0
+      ? [invalid(path.child('nominalConcurrencyShares'), shares, 'must be a non-negative integer')]
+      : []),
+    ...(lendable !== undefined && (lendable < 0 || lendable > 100)
+      ? [invalid(path.child('lendablePercent'), lendable, 'must be between 0 and 100, inclusive')]
+      : []),
+  ]
+}
+
+function limitedErrors(limited: Limited): Errors {
+  const path = SPEC.child('limited')
+  const { limitResponse = {}, borrowingLimitPercent: borrowing } = limited
+  const response = path.child('limitResponse')
+  const errors = [
+    ...sharesErrors(limited, path),
+    ...oneOf(limitResponse.type, ['Queue', 'Reject'], response.child('type'), 'required'),
+  ]
+  if (borrowing !== undefined && borrowing < 0)
+    errors.push(invalid(path.child('borrowingLimitPercent'), borrowing, 'if specified, must be a non-negative integer'))
+  const queuing = response.child('queuing')
+  if (limitResponse.type === 'Reject' && limitResponse.queuing)
+    errors.push(forbidden(queuing, 'nothing waits when it is refused'))
+  if (limitResponse.type === 'Queue')
+    errors.push(...(limitResponse.queuing ? queuingErrors(limitResponse.queuing, queuing) : [required(queuing)]))
+  return errors
+}
+
+/** The two levels that every server has are fixed: everything may be exempt, and the last resort refuses. */
+function mandatoryErrors(name: string, spec: NonNullable<PriorityLevelConfiguration['spec']>): Errors {
+  if (name !== 'catch-all') return []
+  const { nominalConcurrencyShares, lendablePercent, limitResponse } = spec.limited ?? {}
+  const fixed =
+    spec.type === 'Limited' &&
+    nominalConcurrencyShares === 5 &&
+    lendablePercent === 0 &&
+    limitResponse?.type === 'Reject'
+  return fixed ? [] : [invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`)]
+}
+
+function validate(object: KubeObject): Errors {
+  const { metadata, spec = {} } = object as PriorityLevelConfiguration
+  const { type = '', exempt, limited } = spec
+  const name = metadata?.name ?? ''
+  const errors = oneOf(type, ['Exempt', 'Limited'], SPEC.child('type'), 'required')
+  if ((name === 'exempt') !== (type === 'Exempt'))
+    errors.push(invalid(SPEC.child('type'), type, "must be 'Exempt' if and only if `name` is 'exempt'"))
+  if (type === 'Exempt') {
+    if (limited) errors.push(forbidden(SPEC.child('limited'), 'must be nil if the type is not Limited'))
+    if (exempt) errors.push(...sharesErrors(exempt, SPEC.child('exempt')))
+  }
+  if (type === 'Limited') {
+    if (exempt) errors.push(forbidden(SPEC.child('exempt'), 'must be nil if the type is Limited'))
+    errors.push(...(limited ? limitedErrors(limited) : [required(SPEC.child('limited'))]))
+  }
+  return [...errors, ...mandatoryErrors(name, spec)]
+}
+
+const limitedCell = (cell: (limited: Limited) => number | string | undefined) => (object: PriorityLevelConfiguration) =>
+  String((object.spec?.limited && cell(object.spec.limited)) ?? NONE)
+
+export const priorityLevelConfigurationRules: ResourceRules = {
+  generationFields: ['spec'],
+  setDefaults,
+  validate,
+  status: { prepareForUpdate: keepAllMetadata },
+  // Updates are checked as new objects are, and no more.
+  metadataOnUpdate: 'changes',
+  table: tableOf<PriorityLevelConfiguration>(
+    text('Type', 'Limited, or Exempt.', ({ spec }) => spec?.type ?? ''),
+    text('NominalConcurrencyShares', 'Its part of what is served at once.', ({ spec }) =>
+      String(spec?.limited?.nominalConcurrencyShares ?? spec?.exempt?.nominalConcurrencyShares ?? NONE),
+    ),
+    text(
+      'Queues',
+      'How many queues it has.',
+      limitedCell(({ limitResponse }) => limitResponse?.queuing?.queues),
+    ),
+    text(
+      'HandSize',
+      'How many queues a flow may use.',
+      limitedCell(({ limitResponse }) => limitResponse?.queuing?.handSize),
+    ),
+    text(
+      'QueueLengthLimit',
+      'How many requests wait in a queue.',
+      limitedCell(({ limitResponse }) => limitResponse?.queuing?.queueLengthLimit),
+    ),
+    age(),
+  ),
+}
