@@ -1,7 +1,9 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import { AdmissionChain } from '../admission/chain.js'
+import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.js'
+import { Priority, type PriorityClass, type PriorityClasses } from '../admission/priority.js'
 import { formatGroupResource } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
 import type { KubeObject } from '../api/object.js'
@@ -14,9 +16,9 @@ import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
-import { isNotFound } from '../storage/errors.js'
 import { openBackend } from './backend.js'
 import { EndpointTable } from './endpoint-table.js'
+import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
 import { openScheme } from './scheme.js'
 import { openTransformers } from './transformers.js'
@@ -60,7 +62,12 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     }),
   })
   const endpoints = new EndpointTable({ catalogue, schemas, restOptions })
-  const admission = new AdmissionChain([new NamespaceLifecycle((name) => namespace(endpoints, name))])
+  const lookup = new ObjectLookup(endpoints)
+  const admission = new AdmissionChain([
+    new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),
+    new Priority(priorityClasses(lookup)),
+    new DefaultTolerationSeconds(),
+  ])
   return new PoolWorker({
     endpoints,
     admission,
@@ -71,13 +78,24 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   })
 }
 
-async function namespace(endpoints: EndpointTable, name: string): Promise<KubeObject | undefined> {
-  const { store } = endpoints.find({ apiGroup: '', apiVersion: 'v1', resource: 'namespaces', subresource: '' })
-  try {
-    return await store.storage.get(store.key('', name))
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
+/** Two classes are built in: they are there even when nobody has made the objects. */
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+  'system-cluster-critical': 2_000_000_000,
+  'system-node-critical': 2_000_001_000,
+}
+
+function priorityClasses(lookup: ObjectLookup): PriorityClasses {
+  const list = (): Promise<PriorityClass[]> => lookup.list('scheduling.k8s.io', 'v1', 'priorityclasses')
+  return {
+    get: async (name) => {
+      const found: PriorityClass | undefined = await lookup.get('scheduling.k8s.io', 'v1', 'priorityclasses', name)
+      const value = SYSTEM_CLASSES[name]
+      return found ?? (value === undefined ? undefined : { metadata: { name }, value })
+    },
+    globalDefault: async () => {
+      const defaults = (await list()).filter((one) => one.globalDefault === true)
+      return defaults.sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]
+    },
   }
 }
 
