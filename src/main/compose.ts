@@ -174,7 +174,7 @@ function installPaths(paths: NonResourcePaths, { served, metrics, owner, pool, s
     exchange.respond({ status: 200, contentType: METRICS_TYPE }, await metrics.text())
   })
   const openApi = async (exchange: Exchange, path: string): Promise<void> =>
-    respondEncoded(exchange, await pool.run('document', { path }))
+    await respondEncoded(exchange, await pool.run('document', { path }))
   paths.exact('/openapi/v2', (exchange) => openApi(exchange, '/openapi/v2'))
   paths.exact('/openapi/v3', (exchange) => openApi(exchange, '/openapi/v3'))
   paths.below('/openapi/v3/', (exchange, _query, rest) => openApi(exchange, `/openapi/v3/${rest}`))

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
 import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
+import { respondCompressed, wantsGzip } from './compression.js'
 import type { Exchange } from './exchange.js'
 import { Inflight, type InflightLimits, isLongRunning, isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
@@ -184,13 +185,16 @@ export class FrontEnd {
   }
 
   async #fromPool(request: ReadRequest): Promise<void> {
-    respondEncoded(request.exchange, await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array())))
+    await respondEncoded(
+      request.exchange,
+      await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array())),
+    )
   }
 
   async #write(request: ReadRequest): Promise<void> {
     const body = await request.exchange.readBody(MAX_BODY_BYTES)
     const response = await this.#options.pool.run('write', this.#poolRequest(request, body))
-    respondEncoded(request.exchange, response)
+    await respondEncoded(request.exchange, response)
   }
 
   #poolRequest({ exchange, info, user }: ReadRequest, body: Uint8Array): PoolRequest {
@@ -223,10 +227,13 @@ function decodePath(rawPath: string): string {
 export function respondEncoded(
   exchange: Exchange,
   { status, contentType, headers, warnings, body }: EncodedResponse,
-): void {
+): Promise<void> | undefined {
   const all = [...headers]
   for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
-  exchange.respond({ status, contentType, headers: all }, body)
+  const head = { status, contentType, headers: all }
+  if (wantsGzip(exchange, body.byteLength)) return respondCompressed(exchange, head, body)
+  exchange.respond(head, body)
+  return undefined
 }
 
 /** Header values hold one line of plain text. */

@@ -78,6 +78,15 @@ t.test('on the embedded engine', async (t) => {
   t.teardown(() => server.close())
   await t.test('an object lives its life', (t) => lifeOfAConfigMap(t, server))
   await t.test('pages are consistent and a watch tells everything since', (t) => pagesAndWatch(t, server))
+  await t.test('a large list is compressed for clients that ask for it, and is the same list', async (t) => {
+    const value = 'x'.repeat(50_000)
+    for (let i = 0; i < 4; i++) await server.request('POST', CONFIGMAPS, configMap(`large${i}`, { value }))
+    const plain = await server.request('GET', CONFIGMAPS, undefined, { 'accept-encoding': 'identity' })
+    const compressed = await server.request('GET', CONFIGMAPS, undefined, { 'accept-encoding': 'gzip' })
+    t.equal(plain.headers.get('content-encoding'), null)
+    t.equal(compressed.headers.get('content-encoding'), 'gzip')
+    t.equal(compressed.text, plain.text)
+  })
   await t.test('what was acknowledged is there after a kill', async (t) => {
     await server.request('POST', CONFIGMAPS, configMap('kept', { k: 'v' }))
     await server.stop('SIGKILL')

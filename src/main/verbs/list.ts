@@ -5,12 +5,14 @@ import { newBadRequest, newExpired } from '../../api/status.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
 import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
+import { respondCompressed, wantsGzip } from '../compression.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import type { ServedResource } from '../served-resource.js'
 import { waitUntilFresh } from './fresh.js'
 import { scopeOf } from './key-scope.js'
 
 const DECIMAL = /^\d+$/
+const HEAD = { status: 200, contentType: 'application/json' }
 const TAIL = Buffer.from(']}\n')
 const COMMA = 44
 const BRACE = 123
@@ -44,7 +46,7 @@ export async function listObjects(request: ReadRequest, arena: ArenaReader, cont
     items.nextKey === undefined
       ? ''
       : encodeContinue(items.nextKey, resource.rootKey(info.namespace), snapshot.revision)
-  writeList(request, snapshot, items, continueToken)
+  await writeList(request, snapshot, items, continueToken)
   return true
 }
 
@@ -133,14 +135,25 @@ function later(key: string, other: string): string {
   return other
 }
 
-function writeList(request: ReadRequest, snapshot: Snapshot, items: Items, continueToken: string): void {
+async function writeList(request: ReadRequest, snapshot: Snapshot, items: Items, continueToken: string): Promise<void> {
   const { exchange, resource } = request
   const head = Buffer.from(resource.listHead(snapshot.revision, continueToken, items.remaining))
   const { bodies } = items
   let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
   for (const body of bodies) total += body.byteLength - resource.itemSkip(body)
   const next = pieces(head, bodies, resource, total)
-  exchange.respondSized({ status: 200, contentType: 'application/json' }, total, next, () => snapshot.release())
+  if (wantsGzip(exchange, total)) {
+    const whole = Buffer.allocUnsafe(total)
+    let at = 0
+    for (let piece = next(); piece !== undefined; piece = next()) {
+      whole.set(piece, at)
+      at += piece.byteLength
+    }
+    snapshot.release()
+    await respondCompressed(exchange, HEAD, whole)
+    return
+  }
+  exchange.respondSized(HEAD, total, next, () => snapshot.release())
 }
 
 /** The list in pieces, all made in one buffer: a piece is out before the next one is made. */
