@@ -1,5 +1,17 @@
 /** Thread: any. Which resources have rules of their own. What is not here is served with none. */
 import type { GroupResource } from '../api/group-version.js'
+import {
+  mutatingAdmissionPolicyRules,
+  validatingAdmissionPolicyRules,
+} from './admissionregistration.k8s.io/admissionpolicies/strategy.js'
+import {
+  mutatingAdmissionPolicyBindingRules,
+  validatingAdmissionPolicyBindingRules,
+} from './admissionregistration.k8s.io/policybindings/strategy.js'
+import {
+  mutatingWebhookConfigurationRules,
+  validatingWebhookConfigurationRules,
+} from './admissionregistration.k8s.io/webhookconfigurations/strategy.js'
 import { controllerRevisionRules } from './apps/controllerrevisions/strategy.js'
 import { daemonSetRules } from './apps/daemonsets/strategy.js'
 import { deploymentRules } from './apps/deployments/strategy.js'
@@ -91,6 +103,12 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'certificatesigningrequests.certificates.k8s.io': certificateSigningRequestRules,
   'flowschemas.flowcontrol.apiserver.k8s.io': flowSchemaRules,
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io': priorityLevelConfigurationRules,
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': mutatingAdmissionPolicyRules,
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': mutatingAdmissionPolicyBindingRules,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': mutatingWebhookConfigurationRules,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyRules,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingRules,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': validatingWebhookConfigurationRules,
   secrets: secretRules,
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,

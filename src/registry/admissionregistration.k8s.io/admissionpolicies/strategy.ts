@@ -1,0 +1,163 @@
+/** Thread: pool. Admission policies, validating and mutating: rules written as expressions. What these mean is checked elsewhere. */
+import { duplicate, FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import { parseGroupVersion } from '../../../api/group-version.js'
+import type { KubeObject } from '../../../api/object.js'
+import { because, type Errors, each, type List, oneOf } from '../../../api/validation/checks.js'
+import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../../api/validation/names.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
+import {
+  choice,
+  conditionErrors,
+  defaultMatchResources,
+  type MatchCondition,
+  type MatchResources,
+  matchResourcesErrors,
+} from '../match-rules.js'
+
+interface Mutation {
+  patchType?: string
+  applyConfiguration?: { expression?: string }
+  jsonPatch?: { expression?: string }
+}
+
+interface Policy extends KubeObject {
+  spec?: {
+    failurePolicy?: string
+    reinvocationPolicy?: string
+    paramKind?: { apiVersion?: string; kind?: string }
+    matchConstraints?: MatchResources
+    matchConditions?: List<MatchCondition>
+    variables?: List<{ name?: string; expression?: string }>
+    validations?: List<{ expression?: string; message?: string; messageExpression?: string; reason?: string }>
+    auditAnnotations?: List<{ key?: string; valueExpression?: string }>
+    mutations?: List<Mutation>
+  }
+}
+
+type Spec = NonNullable<Policy['spec']>
+
+const SPEC = FieldPath.of('spec')
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized']
+const PATCHES = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+const expression = (value: string | undefined, path: FieldPath): Errors =>
+  (value ?? '').trim() === '' ? [required(path, 'expression is not specified')] : []
+
+function paramKindErrors({ apiVersion = '', kind = '' }: NonNullable<Spec['paramKind']>): Errors {
+  const path = SPEC.child('paramKind')
+  const errors: Errors = []
+  const parsed = apiVersion === '' ? undefined : parseGroupVersion(apiVersion)
+  if (apiVersion === '') errors.push(required(path.child('apiVersion')))
+  else if (parsed === undefined) errors.push(invalid(path.child('apiVersion'), apiVersion, 'is no group and version'))
+  else {
+    if (parsed.group !== '')
+      errors.push(...because(isDns1123Subdomain(parsed.group), path.child('apiVersion'), apiVersion))
+    errors.push(...because(isDns1035Label(parsed.version), path.child('apiVersion'), apiVersion))
+  }
+  if (kind === '') errors.push(required(path.child('kind')))
+  else errors.push(...because(isDns1035Label(kind.toLowerCase()), path.child('kind'), kind))
+  return errors
+}
+
+function commonErrors(spec: Spec, mutating: boolean): Errors {
+  const constraints = SPEC.child('matchConstraints')
+  const match = spec.matchConstraints
+  return [
+    ...choice(spec.failurePolicy, ['Fail', 'Ignore'], SPEC.child('failurePolicy')),
+    ...(spec.paramKind ? paramKindErrors(spec.paramKind) : []),
+    ...(match ? matchResourcesErrors(match, constraints, mutating) : [required(constraints)]),
+    ...(match && (match.resourceRules?.length ?? 0) === 0 ? [required(constraints.child('resourceRules'))] : []),
+    ...conditionErrors(spec.matchConditions, SPEC.child('matchConditions')),
+    ...each(spec.variables, SPEC.child('variables'), (variable, at) => {
+      const { name = '' } = variable
+      const named = IDENTIFIER.test(name) ? [] : [invalid(at.child('name'), name, 'must be an identifier')]
+      return [
+        ...(name === '' ? [required(at.child('name'), 'name is not specified')] : named),
+        ...expression(variable.expression, at.child('expression')),
+      ]
+    }),
+  ]
+}
+
+function messageErrors(message: string, path: FieldPath): Errors {
+  if (message === '') return []
+  if (message.trim() === '') return [invalid(path, message, 'message must be non-empty if specified')]
+  return /[\r\n]/.test(message) ? [invalid(path, message, 'message must not contain line breaks')] : []
+}
+
+function validatingErrors({ spec = {}, metadata }: Policy): Errors {
+  const keys = new Set<string>()
+  const nothing = (spec.validations?.length ?? 0) === 0 && (spec.auditAnnotations?.length ?? 0) === 0
+  return [
+    ...commonErrors(spec, false),
+    ...(nothing ? [required(SPEC.child('validations')), required(SPEC.child('auditAnnotations'))] : []),
+    ...each(spec.validations, SPEC.child('validations'), (validation, at) => [
+      ...expression(validation.expression, at.child('expression')),
+      ...messageErrors(validation.message ?? '', at.child('message')),
+      ...choice(validation.reason, REASONS, at.child('reason')),
+    ]),
+    ...each(spec.auditAnnotations, SPEC.child('auditAnnotations'), ({ key = '', valueExpression }, at) => {
+      const doubled = keys.has(key) && key !== '' ? [duplicate(at.child('key'), key)] : []
+      keys.add(key)
+      return [
+        ...because(isQualifiedName(`${metadata?.name ?? ''}/${key}`), at.child('key'), key),
+        ...doubled,
+        ...expression(valueExpression, at.child('valueExpression')),
+      ]
+    }),
+  ]
+}
+
+function mutationErrors(mutation: Mutation, at: FieldPath): Errors {
+  const { patchType = '' } = mutation
+  if (patchType === '') return [required(at.child('patchType'))]
+  if (!Object.hasOwn(PATCHES, patchType)) return [notSupported(at.child('patchType'), patchType, Object.keys(PATCHES))]
+  const field = PATCHES[patchType as keyof typeof PATCHES]
+  const other = field === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch'
+  return [
+    ...(mutation[other] ? [forbidden(at.child(other), `not when patchType is ${patchType}`)] : []),
+    ...(mutation[field]
+      ? expression(mutation[field].expression, at.child(field, 'expression'))
+      : [required(at.child(field))]),
+  ]
+}
+
+function mutatingErrors({ spec = {} }: Policy): Errors {
+  return [
+    ...commonErrors(spec, true),
+    ...oneOf(spec.reinvocationPolicy, ['IfNeeded', 'Never'], SPEC.child('reinvocationPolicy'), 'required'),
+    ...((spec.mutations?.length ?? 0) === 0
+      ? [required(SPEC.child('mutations'), 'mutations must contain at least one item')]
+      : each(spec.mutations, SPEC.child('mutations'), mutationErrors)),
+  ]
+}
+
+const kindText = ({ spec }: Policy): string =>
+  spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : UNSET
+
+const rulesOf = (mutating: boolean): ResourceRules => ({
+  allowUnconditionalUpdate: false,
+  metadataOnUpdate: 'changes',
+  generationFields: ['spec'],
+  setDefaults: (object) => {
+    const policy = object as Policy
+    policy.spec ??= {}
+    policy.spec.failurePolicy ??= 'Fail'
+    if (policy.spec.matchConstraints) defaultMatchResources(policy.spec.matchConstraints)
+  },
+  validate: (object) => (mutating ? mutatingErrors(object as Policy) : validatingErrors(object as Policy)),
+  table: tableOf<Policy>(
+    mutating
+      ? text('Mutations', 'How many changes it makes.', ({ spec }) => spec?.mutations?.length ?? 0, { type: 'integer' })
+      : text('Validations', 'How many checks it makes.', ({ spec }) => spec?.validations?.length ?? 0, {
+          type: 'integer',
+        }),
+    text('ParamKind', 'What its parameters are.', kindText),
+    age(),
+  ),
+})
+
+export const validatingAdmissionPolicyRules = rulesOf(false)
+export const mutatingAdmissionPolicyRules = rulesOf(true)

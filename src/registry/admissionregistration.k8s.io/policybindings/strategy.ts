@@ -1,0 +1,95 @@
+/** Thread: pool. Bindings of admission policies: where a policy is in force, and with which parameters. */
+import { duplicate, FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import type { KubeObject } from '../../../api/object.js'
+import {
+  dnsSubdomain,
+  type Errors,
+  each,
+  type List,
+  optionalBy,
+  pathSegment,
+  requiredBy,
+} from '../../../api/validation/checks.js'
+import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { selectorText } from '../../generic/selector-text.js'
+import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
+import { choice, defaultMatchResources, type MatchResources, matchResourcesErrors } from '../match-rules.js'
+
+interface ParamRef {
+  name?: string
+  namespace?: string
+  selector?: LabelSelectorObject
+  parameterNotFoundAction?: string
+}
+
+interface PolicyBinding extends KubeObject {
+  spec?: {
+    policyName?: string
+    paramRef?: ParamRef
+    matchResources?: MatchResources
+    validationActions?: List<string>
+  }
+}
+
+const SPEC = FieldPath.of('spec')
+const ACTIONS = ['Audit', 'Deny', 'Warn']
+
+function paramRefErrors({ name = '', selector, parameterNotFoundAction: action }: ParamRef): Errors {
+  const path = SPEC.child('paramRef')
+  const errors = optionalBy(name, path.child('name'), pathSegment)
+  if (name !== '' && selector) errors.push(forbidden(path.child('name'), 'name and selector exclude each other'))
+  if (name === '' && !selector) errors.push(required(path, 'one of name or selector must be specified'))
+  errors.push(...labelSelectorErrors(selector, path.child('selector')))
+  const at = path.child('parameterNotFoundAction')
+  return [...errors, ...(action === undefined ? [required(at)] : choice(action, ['Allow', 'Deny'], at))]
+}
+
+function actionErrors(actions: List<string>): Errors {
+  const path = SPEC.child('validationActions')
+  if ((actions?.length ?? 0) === 0) return [required(path, 'at least one validation action is required')]
+  const seen = new Set<string>()
+  const errors = each(actions, path, (action, at) => {
+    const found = ACTIONS.includes(action) ? [] : [notSupported(at, action, ACTIONS)]
+    if (seen.has(action)) found.push(duplicate(at, action))
+    seen.add(action)
+    return found
+  })
+  if (seen.has('Deny') && seen.has('Warn'))
+    errors.push(invalid(path, actions, 'must not contain both Deny and Warn: a denial says what a warning would'))
+  return errors
+}
+
+function paramText({ spec }: PolicyBinding): string {
+  const { name = '', namespace = '', selector } = spec?.paramRef ?? {}
+  if (name !== '') return namespace === '' ? name : `${namespace}/${name}`
+  return selector ? selectorText(selector) : UNSET
+}
+
+const rulesOf = (mutating: boolean): ResourceRules => ({
+  allowUnconditionalUpdate: false,
+  metadataOnUpdate: 'changes',
+  generationFields: ['spec'],
+  setDefaults: (object) => {
+    const match = (object as PolicyBinding).spec?.matchResources
+    if (match) defaultMatchResources(match)
+  },
+  validate: (object) => {
+    const { spec = {} } = object as PolicyBinding
+    return [
+      ...requiredBy(spec.policyName, SPEC.child('policyName'), dnsSubdomain),
+      ...(spec.paramRef ? paramRefErrors(spec.paramRef) : []),
+      ...(spec.matchResources ? matchResourcesErrors(spec.matchResources, SPEC.child('matchResources'), mutating) : []),
+      ...(mutating ? [] : actionErrors(spec.validationActions)),
+    ]
+  },
+  table: tableOf<PolicyBinding>(
+    text('PolicyName', 'The policy.', ({ spec }) => spec?.policyName ?? ''),
+    text('ParamRef', 'Its parameters.', paramText),
+    age(),
+  ),
+})
+
+export const validatingAdmissionPolicyBindingRules = rulesOf(false)
+export const mutatingAdmissionPolicyBindingRules = rulesOf(true)
