@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
+import { Catalogue } from '#keelson/api/catalogue.js'
 import { parseGroupVersion } from '#keelson/api/group-version.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { decodeProtobuf, encodeProtobuf } from '#keelson/api/protobuf/envelope.js'
@@ -86,6 +87,23 @@ async function forms(t: Test, server: KeelsonProcess): Promise<void> {
   t.match(decode(missing.bytes), { kind: 'Status', reason: 'NotFound', details: { name: 'nothing' }, code: 404 })
 }
 
+async function everyResource(t: Test, server: KeelsonProcess): Promise<void> {
+  const listed = Catalogue.builtin()
+    .servedByDefault()
+    .resources.filter(({ verbs, storageVersionHash }) => verbs.includes('list') && storageVersionHash !== undefined)
+  for (const { group, version, resource, kind } of listed) {
+    const path = `${group === '' ? '/api' : `/apis/${group}`}/${version}/${resource}`
+    const { status, bytes } = await request(server, 'GET', path)
+    t.equal(status, 200, path)
+    const shown = await request(server, 'GET', path, { accept: 'application/json' })
+    const { metadata: _, ...list } = decode(bytes)
+    const { metadata: __, ...expected } = JSON.parse(shown.bytes.toString()) as KubeObject
+    // The wire does not tell no items from none.
+    t.same({ ...list, items: list['items'] ?? [] }, expected, `${path}: what JSON shows is the same`)
+    t.equal(list.kind, `${kind}List`)
+  }
+}
+
 async function refusals(t: Test, server: KeelsonProcess): Promise<void> {
   const valid = encode(configMap('z'))
   const bodies: [string, Uint8Array][] = [
@@ -146,6 +164,7 @@ t.test('a server that is spoken to in protobuf', async (t) => {
   t.teardown(() => server.close())
   await t.test('an object lives its life', (t) => life(t, server))
   await t.test('metadata, tables and errors come in the form that there is', (t) => forms(t, server))
+  await t.test('every stored resource is listed', (t) => everyResource(t, server))
   await t.test('bytes that are no object are a bad request', (t) => refusals(t, server))
   await t.test('a watch is a stream of frames', (t) => watches(t, server))
   const kubectl = (...args: string[]) => spawnSync('kubectl', ['--server', server.url, ...args], { encoding: 'utf8' })
