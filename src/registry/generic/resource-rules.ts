@@ -18,7 +18,7 @@ export interface TableColumn {
   readonly priority?: number
 }
 
-export type TableCell = string | number | boolean | null
+export type TableCell = string | number | bigint | boolean | null
 
 export interface TableRules {
   readonly columns: readonly TableColumn[]

@@ -3,7 +3,7 @@ import { FieldPath, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { immutable } from '../../core/pod-template/checks.js'
-import type { ResourceRules, TableCell } from '../../generic/resource-rules.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 
 interface ControllerRevision extends KubeObject {
@@ -34,7 +34,7 @@ export const controllerRevisionRules: ResourceRules = {
       const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0]}` : ''
       return `${owner.kind.toLowerCase()}${group}/${owner.name}`
     }),
-    text('Revision', 'The number of the revision.', ({ revision }) => (revision ?? 0) as TableCell),
+    text('Revision', 'The number of the revision.', ({ revision }) => revision ?? 0),
     age(),
   ),
 }
