@@ -49,6 +49,9 @@ import { runtimeClassRules } from './node.k8s.io/runtimeclasses/strategy.js'
 import { podDisruptionBudgetRules } from './policy/poddisruptionbudgets/strategy.js'
 import { clusterRoleBindingRules, roleBindingRules } from './rbac.authorization.k8s.io/rolebindings/strategy.js'
 import { clusterRoleRules, roleRules } from './rbac.authorization.k8s.io/roles/strategy.js'
+import { deviceClassRules } from './resource.k8s.io/deviceclasses/strategy.js'
+import { resourceClaimRules, resourceClaimTemplateRules } from './resource.k8s.io/resourceclaims/strategy.js'
+import { resourceSliceRules } from './resource.k8s.io/resourceslices/strategy.js'
 import { priorityClassRules } from './scheduling.k8s.io/priorityclasses/strategy.js'
 import { csiDriverRules } from './storage.k8s.io/csidrivers/strategy.js'
 import { csiNodeRules } from './storage.k8s.io/csinodes/strategy.js'
@@ -109,6 +112,10 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyRules,
   'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingRules,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': validatingWebhookConfigurationRules,
+  'deviceclasses.resource.k8s.io': deviceClassRules,
+  'resourceclaims.resource.k8s.io': resourceClaimRules,
+  'resourceclaimtemplates.resource.k8s.io': resourceClaimTemplateRules,
+  'resourceslices.resource.k8s.io': resourceSliceRules,
   secrets: secretRules,
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,

@@ -34,7 +34,7 @@ const isContainerResource = (name: string): boolean => COMPUTE.includes(name) ||
 /** Without a domain, or with one of Kubernetes' own. */
 export const isNativeResource = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/')
 export const isOvercommitAllowed = (name: string): boolean => isNativeResource(name) && !isHugePages(name)
-const isExtendedResource = (name: string): boolean =>
+export const isExtendedResource = (name: string): boolean =>
   !isNativeResource(name) && !name.startsWith('requests.') && isQualifiedName(`requests.${name}`).length === 0
 
 export function resourceName(name: string, path: FieldPath): Errors {
