@@ -3,7 +3,8 @@ import type { FieldPath } from '../../api/field-error.js'
 import { dnsSubdomain, type Errors, givenBy, pathSegment, requiredBy } from '../../api/validation/checks.js'
 
 export interface TypedReference {
-  apiGroup?: string
+  /** A pointer that Go prints as null. */
+  apiGroup?: string | null
   kind?: string
   name?: string
 }

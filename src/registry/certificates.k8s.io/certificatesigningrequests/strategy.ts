@@ -64,6 +64,10 @@ const USAGES = [
   'timestamping',
 ]
 
+/** The first label that breaks the rule speaks for the others. */
+const firstWrong = (labels: readonly string[], rule: (label: string) => string[], name: string): Errors =>
+  because(labels.map(rule).find((reasons) => reasons.length > 0) ?? [], SIGNER, name)
+
 /** example.com/signer: a domain of two labels at least, and a path of subdomains. */
 function signerErrors(name: string): Errors {
   if (name === '') return [required(SIGNER)]
@@ -73,8 +77,8 @@ function signerErrors(name: string): Errors {
   const labels = domain.split('.')
   return [
     ...(labels.length < 2 ? [invalid(SIGNER, name, 'should be a domain with at least two segments')] : []),
-    ...labels.flatMap((label) => because(isDns1123Label(label), SIGNER, name)),
-    ...path.split('.').flatMap((label) => because(isDns1123Subdomain(label), SIGNER, name)),
+    ...firstWrong(labels, isDns1123Label, name),
+    ...firstWrong(path.split('.'), isDns1123Subdomain, name),
     ...(Buffer.byteLength(name) > MAX_SIGNER_BYTES ? [tooLong(SIGNER, MAX_SIGNER_BYTES)] : []),
   ]
 }

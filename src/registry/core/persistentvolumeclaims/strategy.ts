@@ -25,7 +25,8 @@ import { accessModesText } from '../access-modes.js'
 import { accessModeErrors, VOLUME_MODES } from '../persistentvolumes/volume-spec.js'
 
 interface DataSource {
-  apiGroup?: string
+  /** A pointer that Go prints as null. */
+  apiGroup?: string | null
   kind?: string
   name?: string
   namespace?: string
@@ -57,8 +58,8 @@ const SPEC = FieldPath.of('spec')
 const STORAGE = SPEC.child('resources').key('storage')
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 
-const isPvcOrSnapshot = ({ apiGroup = '', kind }: DataSource): boolean =>
-  (kind === 'PersistentVolumeClaim' && apiGroup === '') ||
+const isPvcOrSnapshot = ({ apiGroup, kind }: DataSource): boolean =>
+  (kind === 'PersistentVolumeClaim' && (apiGroup ?? '') === '') ||
   (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
 
 /** dataSource takes claims and snapshots alone; whichever of the two fields is given, the other follows. */
@@ -77,7 +78,8 @@ function settleDataSources(object: KubeObject, old?: KubeObject): void {
 
 function dataSourceErrors(source: DataSource | undefined, path: FieldPath): Errors {
   if (!source) return []
-  const { apiGroup = '', kind = '', name, namespace } = source
+  const { kind = '', name, namespace } = source
+  const apiGroup = source.apiGroup ?? ''
   return [
     ...requiredBy(name, path.child('name')),
     ...requiredBy(kind, path.child('kind')),
@@ -94,7 +96,7 @@ function sourcePairErrors({ dataSource, dataSourceRef }: ClaimSpec): Errors {
   if (!dataSource || !dataSourceRef) return []
   if ((dataSourceRef.namespace ?? '') !== '') return [invalid(SPEC, 'dataSource', 'not with dataSourceRef.namespace')]
   const same =
-    dataSource.apiGroup === dataSourceRef.apiGroup &&
+    (dataSource.apiGroup ?? null) === (dataSourceRef.apiGroup ?? null) &&
     (dataSource.kind ?? '') === (dataSourceRef.kind ?? '') &&
     (dataSource.name ?? '') === (dataSourceRef.name ?? '')
   return same ? [] : [invalid(SPEC, 'dataSource', 'must match dataSourceRef')]

@@ -45,7 +45,8 @@ function validate(object: KubeObject): Errors {
 function parametersText({ spec }: IngressClass): string {
   const parameters = spec?.parameters
   if (!parameters) return NONE
-  const kind = parameters.apiGroup === undefined ? parameters.kind : `${parameters.kind}.${parameters.apiGroup}`
+  const kind =
+    (parameters.apiGroup ?? undefined) === undefined ? parameters.kind : `${parameters.kind}.${parameters.apiGroup}`
   return `${kind}/${parameters.name}`
 }
 
