@@ -38,6 +38,8 @@ export interface CacherOptions {
   readonly random?: Random
   readonly pageSize?: number
   readonly fenceLimitMs?: number
+  /** See StreamProgress. */
+  readonly progressGraceMs?: number
   readonly onStatus?: StatusListener
 }
 
@@ -78,7 +80,15 @@ export class Cacher {
       onFollowing: (following) => this.#onFollowing(following),
     })
     const markKey = `${prefix}keelson/fence`
-    const progress = new StreamProgress({ kv, markKey, progressTrusted, revisionClock, clock, logger })
+    const progress = new StreamProgress({
+      kv,
+      markKey,
+      progressTrusted,
+      revisionClock,
+      clock,
+      logger,
+      ...(options.progressGraceMs === undefined ? {} : { graceMs: options.progressGraceMs }),
+    })
     this.#progress = progress
     this.#revisionFence = new RevisionFence({
       kv,

@@ -21,10 +21,12 @@ export interface StreamProgressOptions {
   readonly revisionClock: ClockView
   readonly clock: Clock
   readonly logger: Logger
+  /** How long the stream may take by itself before it is pushed. */
+  readonly graceMs?: number
 }
 
-/** Most revisions are on their way already when they are asked for. */
-const GRACE_MS = 2
+/** Most revisions are on their way already when they are asked for; on a busy machine a little longer. */
+const DEFAULT_GRACE_MS = 10
 /** Between two requests while somebody waits: the first may have been lost with its connection. */
 const REPEAT_MS = 100
 /** A busy neighbour must not make us write more often than this. */
@@ -55,7 +57,7 @@ export class StreamProgress {
 
   async #drive(): Promise<void> {
     this.#driving = true
-    await this.#pause(GRACE_MS)
+    await this.#pause(this.#options.graceMs ?? DEFAULT_GRACE_MS)
     while (this.#wanted()) {
       try {
         await this.#push()
