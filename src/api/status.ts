@@ -129,7 +129,6 @@ export const newNotAcceptable = (message: string, generic = true): StatusError =
   failure(406, 'NotAcceptable', message, generic ? {} : undefined)
 export const newServiceUnavailable = (message: string): StatusError => failure(503, 'ServiceUnavailable', message)
 export const newExpired = (message: string): StatusError => failure(410, 'Expired', message)
-export const newGone = (message: string): StatusError => failure(410, 'Gone', message)
 
 export const newForbidden = (
   resource: GroupResource,
@@ -144,33 +143,11 @@ export const newForbidden = (
     { ...about(resource, name), ...(causes === undefined ? {} : { causes }) },
   )
 
-/** A path that is no resource. */
-export const newForbiddenPath = (why: string): StatusError => failure(403, 'Forbidden', `forbidden: ${why}`, {})
-
-export const newMethodNotSupported = (resource: GroupResource, verb: string): StatusError =>
-  failure(
-    405,
-    'MethodNotAllowed',
-    `${verb} is not supported on resources of kind ${JSON.stringify(formatGroupResource(resource))}`,
-    about(resource, ''),
-  )
-
 export const newTimeout = (message: string, retryAfterSeconds: number, causes?: readonly StatusCause[]): StatusError =>
   failure(504, 'Timeout', `Timeout: ${message}`, {
     ...(causes === undefined ? {} : { causes }),
     ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
   })
-
-export const newServerTimeout = (resource: GroupResource, operation: string, retryAfterSeconds: number): StatusError =>
-  failure(
-    504,
-    'ServerTimeout',
-    `The ${operation} operation against ${formatGroupResource(resource)} could not be completed at this time, please try again.`,
-    {
-      ...about(resource, operation),
-      retryAfterSeconds,
-    },
-  )
 
 export const newTooManyRequests = (
   message: string,

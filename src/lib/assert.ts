@@ -6,8 +6,3 @@ export class AssertionError extends Error {
 export function assert(condition: unknown, message: string): asserts condition {
   if (!condition) throw new AssertionError(message)
 }
-
-/** For the default branch of a switch over a union. */
-export function assertNever(value: never, what: string): never {
-  throw new AssertionError(`unexpected ${what}: ${String(value)}`)
-}

@@ -57,7 +57,6 @@ export function isStorageError(error: unknown, code?: StorageErrorCode): error i
 
 export const isNotFound = (error: unknown): boolean => isStorageError(error, 'key-not-found')
 export const isKeyExists = (error: unknown): boolean => isStorageError(error, 'key-exists')
-export const isConflict = (error: unknown): boolean => isStorageError(error, 'conflict')
 export const isTooOld = (error: unknown): boolean => isStorageError(error, 'too-old')
 export const isUnreachable = (error: unknown): boolean => isStorageError(error, 'unreachable')
 export const isCorruptObject = (error: unknown): boolean => isStorageError(error, 'corrupt-object')

@@ -60,8 +60,10 @@ export class EndpointTable {
   #make(info: ResourceInfo, subresource: string): Endpoint {
     const stored = this.#stored.get(`${info.group}/${info.resource}`)
     // Subresources with a life of their own are not made yet.
-    if (stored === undefined || (subresource !== '' && subresource !== 'status')) throw newGenericServerResponse(404)
+    if (stored === undefined) throw newGenericServerResponse(404)
     const { rules } = stored
+    const own = rules.subresources?.[subresource]
+    if (subresource !== '' && subresource !== 'status' && own === undefined) throw newGenericServerResponse(404)
     const kind: GroupVersionKind = { group: info.group, version: info.version, kind: info.kind }
     const schema = this.#schema(kind)
     const shape = {
@@ -70,7 +72,8 @@ export class EndpointTable {
       hasStatus: info.subresources.some((s) => s.name === 'status'),
     }
     const strategy = new RulesStrategy(shape, rules)
-    const update = subresource === 'status' ? new StatusStrategy(shape, rules) : strategy
+    const status = own === undefined ? rules : { ...rules, status: own }
+    const update = subresource === '' ? strategy : new StatusStrategy(shape, status)
     const apiVersion = formatGroupVersion(kind)
     return {
       info,

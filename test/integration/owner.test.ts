@@ -114,6 +114,8 @@ for (const { name, skip, options } of engines) {
     await f.reader.delegator('pods').create('/pods/ns/a', makePod('a', 'ns'))
     for (let i = 0; i < 34; i++) {
       const client = await CacheClient.attach(await f.owner.attach())
+      // Memory follows etcd; without asking it may not be there yet.
+      await client.fence().pass()
       const snapshot = client.resource('pods').arena()!.snapshot()
       t.equal(snapshot.size, 1)
       // Its pin goes with it.

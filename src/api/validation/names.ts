@@ -70,4 +70,3 @@ export function pathSegmentName(name: string, isPrefix: boolean): string[] {
 
 export const dnsSubdomainName: NameRule = (name, isPrefix) => isDns1123Subdomain(whole(name, isPrefix))
 export const dnsLabelName: NameRule = (name, isPrefix) => isDns1123Label(whole(name, isPrefix))
-export const dns1035LabelName: NameRule = (name, isPrefix) => isDns1035Label(whole(name, isPrefix))

@@ -60,6 +60,8 @@ export interface ResourceRules extends UpdateRules {
   canonicalize?(object: KubeObject): void
   /** The status subresource; only for kinds that have one. */
   readonly status?: UpdateRules
+  /** Further subresources that update the same object through rules of their own: approval. */
+  readonly subresources?: Readonly<Record<string, UpdateRules>>
   checkGracefulDelete?(object: KubeObject, options: DeleteOptions, context: RequestContext): boolean
   readonly garbageCollection?: GarbageCollectionPolicy
   /** Beyond metadata.name and metadata.namespace, which every resource has. */

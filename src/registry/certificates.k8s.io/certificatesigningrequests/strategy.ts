@@ -191,7 +191,7 @@ function conditionText({ status }: CertificateSigningRequest): string {
 }
 
 /** The approval endpoint: conditions alone. */
-export const approvalRules: NonNullable<ResourceRules['status']> = {
+const approvalRules: NonNullable<ResourceRules['status']> = {
   prepareForUpdate: (object, old, context) => {
     stampConditions(object, old, context.now())
     const { conditions } = (object as CertificateSigningRequest).status ?? {}
@@ -204,6 +204,7 @@ export const approvalRules: NonNullable<ResourceRules['status']> = {
 }
 
 export const certificateSigningRequestRules: ResourceRules = {
+  subresources: { approval: approvalRules },
   nameRule: () => [],
   indexedFields: [{ name: 'spec.signerName' }],
   prepareForCreate: (object, { user }) => {
