@@ -2,6 +2,7 @@
 
 import * as uws from 'uWebSockets.js'
 import { randomUUID } from 'node:crypto'
+import { createServer } from 'node:net'
 import type { Closable } from '../lib/lifecycle.js'
 import { Exchange, type ResponsePort } from './exchange.js'
 
@@ -13,14 +14,6 @@ export interface HttpServerOptions {
   /** Several threads may listen on one port; the kernel shares connections out. */
   readonly sharePort: boolean
   readonly onRequest: (exchange: Exchange) => void
-}
-
-/** LIBUS_LISTEN_EXCLUSIVE_PORT, which the typings lack as well. */
-const EXCLUSIVE_PORT = 1
-
-/** A form of listen() that the typings lack: without it a second process would share the port unnoticed. */
-interface ExclusiveListener {
-  listen(host: string, port: number, options: number, callback: (socket: uws.us_listen_socket | false) => void): void
 }
 
 export class ListenError extends Error {
@@ -41,23 +34,23 @@ export class HttpServer implements Closable {
     return this.#port
   }
 
-  start(): Promise<void> {
+  async start(): Promise<void> {
     const { tls, host, port, sharePort } = this.#options
+    if (!sharePort && port !== 0 && !(await isFree(host, port))) throw new ListenError(taken(host, port))
     const app = tls === undefined ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
     this.#app = app
     app.any('/*', (response, request) => this.#accept(response, request))
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const listening = (socket: uws.us_listen_socket | false): void => {
         if (socket === false) {
-          reject(new ListenError(`cannot listen on ${host}:${port}: the address is in use or not allowed`))
+          reject(new ListenError(taken(host, port)))
           return
         }
         this.#listenSocket = socket
         this.#port = uws.us_socket_local_port(socket)
         resolve()
       }
-      if (sharePort) app.listen(host, port, listening)
-      else (app as unknown as ExclusiveListener).listen(host, port, EXCLUSIVE_PORT, listening)
+      app.listen(host, port, listening)
     })
   }
 
@@ -90,4 +83,19 @@ export class HttpServer implements Closable {
     this.#app?.close()
     this.#app = undefined
   }
+}
+
+const taken = (host: string, port: number): string =>
+  `cannot listen on ${host}:${port}: the address is in use or not allowed`
+
+/**
+ * uWebSockets.js lets a second process share a port unnoticed. Its exclusive way of listening is no help: it refuses a
+ * port for a minute after a restart, while connections of the last process are still remembered.
+ */
+function isFree(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)))
+  })
 }
