@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -87,8 +87,20 @@ export class EtcdServer {
     }
   }
 
+  /** Returns when it stands still: a signal takes effect a moment after it is sent. */
   pause(): void {
     this.#child.kill('SIGSTOP')
+    while (!this.#standsStill()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+  }
+
+  /** Every thread of it is stopped; where there is no /proc the signal must do. */
+  #standsStill(): boolean {
+    const tasks = `/proc/${this.#child.pid}/task`
+    if (!existsSync(tasks)) return true
+    return readdirSync(tasks).every((task) => {
+      const stat = readFileSync(path.join(tasks, task, 'stat'), 'utf8')
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T')
+    })
   }
 
   resume(): void {
