@@ -57,8 +57,10 @@ async function fromAnotherThread(engine: EmbeddedEngine, plan: WriterPlan): Prom
     workerData: { port: port2, plan },
     transferList: [port2],
   })
+  // Listened for from the start: it may end before anybody waits for it.
+  const ended = once(worker, 'exit')
   const [rate] = (await once(worker, 'message')) as [number]
-  await once(worker, 'exit')
+  await ended
   server.stop()
   return rate
 }

@@ -45,28 +45,29 @@ if (unknown.length > 0) {
 }
 
 console.log(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'}), commit ${commit()}\n`)
-const rows: (Row & { readonly bench: string })[] = []
+
+/** A table a bench, as soon as it is done: what follows may take minutes. */
+function print(bench: string, rows: readonly Row[]): void {
+  const nameWidth = Math.max(...rows.map((row) => row.name.length))
+  const figureWidth = Math.max(...rows.map((row) => row.figure.length))
+  console.log(bench)
+  for (const { name, figure, note } of rows) {
+    console.log(`  ${name.padEnd(nameWidth)}  ${figure.padStart(figureWidth)}  ${note ?? ''}`.trimEnd())
+  }
+}
+
+// A bench may wait for what keeps no loop alive by itself.
+const alive = setInterval(() => undefined, 1000)
 for (const [bench, run] of Object.entries(BENCHES)) {
   if (wanted.length > 0 && !wanted.includes(bench)) continue
   process.stderr.write(`${bench}…\n`)
   try {
-    for (const row of await run()) rows.push({ bench, ...row })
+    print(bench, await run())
   } catch (error) {
-    // A bench that cannot run here (no etcd) says so in the table; the others still count.
-    rows.push({
-      bench,
-      name: 'could not run',
-      figure: '–',
-      note: error instanceof Error ? error.message : String(error),
-    })
+    // A bench that cannot run here (no etcd) says so; the others still count.
+    print(bench, [{ name: 'could not run', figure: '–', note: error instanceof Error ? error.message : String(error) }])
   }
 }
-const width = (of: (row: (typeof rows)[number]) => string): number => Math.max(...rows.map((row) => of(row).length))
-const [benchWidth, nameWidth, figureWidth] = [width((r) => r.bench), width((r) => r.name), width((r) => r.figure)]
-for (const row of rows) {
-  console.log(
-    `${row.bench.padEnd(benchWidth)}  ${row.name.padEnd(nameWidth)}  ${row.figure.padStart(figureWidth)}  ${row.note ?? ''}`.trimEnd(),
-  )
-}
+clearInterval(alive)
 // Worker threads of a bench must not keep the table from ending.
 process.exit(0)
