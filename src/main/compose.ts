@@ -64,7 +64,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   lifecycle.own('owner', { close: () => owner.stop() })
   const pool = new Pool({
     threads: config.poolThreads,
-    start: { etcdOptions: config.etcdOptions, eventTtlSeconds: config.eventTtlSeconds, logLevel: config.logLevel },
+    start: { etcdOptions: config.etcdOptions, logLevel: config.logLevel },
     attach: () => owner.attach(),
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
   })

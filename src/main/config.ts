@@ -21,7 +21,6 @@ export interface Config {
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly requestTimeoutMs: number
   readonly minRequestTimeoutSeconds: number
-  readonly eventTtlSeconds: number
 }
 
 /** The configuration, or everything that is wrong with the flags. */
@@ -69,7 +68,6 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     },
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
-    eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
   }
   return { config: Object.freeze(config) as Config }
 }

@@ -181,7 +181,6 @@ export const FLAGS: readonly Flag[] = [
     group: LIMITS,
     help: 'Seconds that a watch lasts at least when the client does not say; at most twice that.',
   },
-  { name: 'event-ttl', type: 'duration', default: '1h', group: LIMITS, help: 'How long events are kept.' },
 ]
 
 export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''

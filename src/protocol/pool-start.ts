@@ -14,6 +14,5 @@ export interface OwnerLine {
 
 export interface PoolStart {
   readonly etcdOptions: EtcdOptions
-  readonly eventTtlSeconds: number
   readonly logLevel: string
 }

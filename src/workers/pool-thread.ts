@@ -1,5 +1,6 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
+import { pino } from 'pino'
 import { AdmissionChain } from '../admission/chain.js'
 import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
 import { NamespaceLifecycle } from '../admission/namespace-lifecycle.js'
@@ -11,7 +12,7 @@ import { CacheClient } from '../cacher/cache-client.js'
 import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
-import { nullLogger } from '../lib/logger.js'
+import type { Logger } from '../lib/logger.js'
 import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
@@ -36,10 +37,11 @@ async function attach(): Promise<CacheClient> {
 
 async function open(start: PoolStart): Promise<PoolWorker> {
   const { etcdOptions } = start
+  const logger: Logger = pino({ level: start.logLevel, base: null })
   const cache = await attach()
-  const transformers = await openTransformers(etcdOptions)
+  const transformers = await openTransformers(etcdOptions, logger)
   const { catalogue, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)
-  const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, nullLogger) })
+  const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, logger) })
   const restOptions = new StorageFactoryRESTOptionsGetter({
     etcdOptions,
     storageFactory,
@@ -72,7 +74,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     endpoints,
     admission,
     clock: systemClock,
-    logger: nullLogger,
+    logger,
     scheme: { catalogue, schemas },
     deleteCollectionWorkers: etcdOptions.deleteCollectionWorkers,
   })
