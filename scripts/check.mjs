@@ -1,5 +1,5 @@
 // Every static check, all of them run even when one fails, so that one run shows everything.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -16,14 +16,28 @@ const checks = [
   ['knip', []],
 ]
 const failed = []
-if (spawnSync(process.execPath, ['scripts/generate.mjs', '--check'], { cwd: root, stdio: 'inherit' }).status !== 0)
-  failed.push('generate')
-for (const [tool, args] of checks) {
+
+/** Each tool's lines are kept together: they run side by side. */
+function run(name, command, args) {
   const started = Date.now()
-  const done = spawnSync(`node_modules/.bin/${tool}`, args, { cwd: root, stdio: 'inherit' })
-  console.log(`${tool}: ${done.status === 0 ? 'ok' : 'FAILED'} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
-  if (done.status !== 0) failed.push(tool)
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = []
+    child.stdout.on('data', (chunk) => said.push(chunk))
+    child.stderr.on('data', (chunk) => said.push(chunk))
+    child.on('close', (code) => {
+      process.stdout.write(Buffer.concat(said))
+      console.log(`${name}: ${code === 0 ? 'ok' : 'FAILED'} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+      if (code !== 0) failed.push(name)
+      resolve()
+    })
+  })
 }
+
+await Promise.all([
+  run('generate', process.execPath, ['scripts/generate.mjs', '--check']),
+  ...checks.map(([tool, args]) => run(tool, `node_modules/.bin/${tool}`, args)),
+])
 if (failed.length > 0) {
   console.error(`check failed: ${failed.join(', ')}`)
   process.exit(1)
