@@ -1,0 +1,138 @@
+/**
+ * Thread: any. Asks a webhook of authentication or authorization: an object out, the object with its status back.
+ *
+ * What may pass by itself (no connection, 429, 5xx) is tried again, with growing pauses; everything else is an answer.
+ */
+import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import type { JsonObject } from '../api/object.js'
+import type { Clock } from '../lib/clock.js'
+import { jitter, type Random } from '../lib/jitter.js'
+import type { Closable } from '../lib/lifecycle.js'
+import type { Kubeconfig } from './kubeconfig.js'
+
+export class WebhookError extends Error {
+  override readonly name = 'WebhookError'
+  /** Another try could end differently. */
+  readonly passing: boolean
+
+  constructor(message: string, passing: boolean) {
+    super(message)
+    this.passing = passing
+  }
+}
+
+export interface WebhookClientOptions {
+  readonly kubeconfig: Kubeconfig
+  readonly clock: Clock
+  readonly random: Random
+  /** Of one try. */
+  readonly timeoutMs?: number
+  readonly tries?: number
+}
+
+const TIMEOUT_MS = 10_000
+/** As many, and as far apart, as kube-apiserver's: 0.5 s, 0.75 s, 1.1 s, 1.7 s, each up to a fifth longer. */
+const TRIES = 5
+const FIRST_PAUSE_MS = 500
+const PAUSE_FACTOR = 1.5
+const PAUSE_JITTER = 0.2
+/** An answer is a few hundred bytes. */
+const MAX_ANSWER_BYTES = 1 << 20
+
+export class WebhookClient implements Closable {
+  readonly #options: WebhookClientOptions
+  readonly #url: URL
+  readonly #agent: HttpAgent | HttpsAgent
+  readonly #headers: Record<string, string>
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options
+    const { kubeconfig } = options
+    this.#url = new URL(kubeconfig.server)
+    const keepAlive = { keepAlive: true, maxFreeSockets: 8 }
+    this.#agent =
+      this.#url.protocol === 'https:'
+        ? new HttpsAgent({
+            ...keepAlive,
+            rejectUnauthorized: !kubeconfig.insecureSkipVerify,
+            ...(kubeconfig.ca === undefined ? {} : { ca: kubeconfig.ca }),
+            ...(kubeconfig.clientCertificate === undefined ? {} : { cert: kubeconfig.clientCertificate }),
+            ...(kubeconfig.clientKey === undefined ? {} : { key: kubeconfig.clientKey }),
+            ...(kubeconfig.serverName === undefined ? {} : { servername: kubeconfig.serverName }),
+          })
+        : new HttpAgent(keepAlive)
+    this.#headers = { accept: 'application/json', 'content-type': 'application/json', ...authorization(kubeconfig) }
+  }
+
+  /** The object that the webhook answers with. Throws WebhookError. */
+  async review(object: JsonObject): Promise<JsonObject> {
+    const body = JSON.stringify(object)
+    const { tries = TRIES, clock, random } = this.#options
+    let pauseMs = FIRST_PAUSE_MS
+    for (let left = tries; ; left--) {
+      try {
+        return await this.#post(body)
+      } catch (error) {
+        if (!(error instanceof WebhookError) || !error.passing || left <= 1) throw error
+      }
+      const wait = jitter(pauseMs, PAUSE_JITTER, random)
+      await new Promise<void>((resolve) => clock.after(wait, resolve))
+      pauseMs *= PAUSE_FACTOR
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+
+  #post(body: string): Promise<JsonObject> {
+    const secure = this.#url.protocol === 'https:'
+    const options: RequestOptions = {
+      method: 'POST',
+      agent: this.#agent,
+      headers: { ...this.#headers, 'content-length': String(Buffer.byteLength(body)) },
+      timeout: this.#options.timeoutMs ?? TIMEOUT_MS,
+    }
+    return new Promise((resolve, reject) => {
+      const answered = (response: IncomingMessage): void => {
+        readAnswer(response).then(resolve, reject)
+      }
+      const request = secure ? requestHttps(this.#url, options, answered) : requestHttp(this.#url, options, answered)
+      request.on('timeout', () => request.destroy(new Error('no answer in time')))
+      request.on('error', (error) => reject(new WebhookError(`${this.#url.href}: ${error.message}`, true)))
+      request.end(body)
+    })
+  }
+}
+
+function authorization({ token, basic }: Kubeconfig): Record<string, string> {
+  if (token !== undefined) return { authorization: `Bearer ${token}` }
+  if (basic === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
+}
+
+async function readAnswer(response: IncomingMessage): Promise<JsonObject> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.byteLength
+      if (size > MAX_ANSWER_BYTES) throw new WebhookError('the webhook’s answer is too long', false)
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof WebhookError) throw error
+    throw new WebhookError(`the webhook’s answer broke off: ${String(error)}`, true)
+  }
+  const status = response.statusCode ?? 0
+  if (status < 200 || status > 299)
+    throw new WebhookError(`the webhook answered with status ${status}`, status === 429 || status >= 500)
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  } catch (error) {
+    throw new WebhookError(`the webhook’s answer is not JSON: ${String(error)}`, false)
+  }
+  throw new WebhookError('the webhook’s answer is no object', false)
+}
