@@ -1,0 +1,91 @@
+/** Thread: any. Who has which role, in one scope (the cluster or a namespace): by user and by group, without a search. */
+import type { RoleRules } from './policy-rule.js'
+
+/** The place of a role: bindings may name one that is not there, or not yet. */
+export interface RoleCell {
+  readonly kind: string
+  readonly key: string
+  readonly name: string
+  rules: RoleRules | undefined
+  /** Bindings that point here; without any and without a role it goes. */
+  uses: number
+}
+
+export interface Subject {
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}
+
+export interface Grant {
+  readonly binding: Binding
+  readonly subject: Subject
+}
+
+export interface Binding {
+  readonly name: string
+  /** '' for a ClusterRoleBinding. */
+  readonly namespace: string
+  readonly subjects: readonly Subject[]
+  readonly role: RoleCell
+}
+
+export const serviceAccountUser = (namespace: string, name: string): string =>
+  `system:serviceaccount:${namespace}:${name}`
+
+export class BindingTable {
+  readonly #bindings = new Map<string, Binding>()
+  readonly #byUser = new Map<string, Grant[]>()
+  readonly #byGroup = new Map<string, Grant[]>()
+
+  get size(): number {
+    return this.#bindings.size
+  }
+
+  all(): Iterable<Binding> {
+    return this.#bindings.values()
+  }
+
+  ofUser(name: string): readonly Grant[] | undefined {
+    return this.#byUser.get(name)
+  }
+
+  ofGroup(name: string): readonly Grant[] | undefined {
+    return this.#byGroup.get(name)
+  }
+
+  put(binding: Binding): void {
+    this.#bindings.set(binding.name, binding)
+    for (const subject of binding.subjects) {
+      const place = this.#place(subject, binding.namespace)
+      if (place === undefined) continue
+      const grants = place.map.get(place.name)
+      if (grants === undefined) place.map.set(place.name, [{ binding, subject }])
+      else grants.push({ binding, subject })
+    }
+  }
+
+  /** What was taken away. */
+  delete(name: string): Binding | undefined {
+    const binding = this.#bindings.get(name)
+    if (binding === undefined) return undefined
+    this.#bindings.delete(name)
+    for (const subject of binding.subjects) {
+      const place = this.#place(subject, binding.namespace)
+      if (place === undefined) continue
+      const kept = (place.map.get(place.name) ?? []).filter((grant) => grant.binding !== binding)
+      if (kept.length === 0) place.map.delete(place.name)
+      else place.map.set(place.name, kept)
+    }
+    return binding
+  }
+
+  #place({ kind, name, namespace }: Subject, bindingNamespace: string) {
+    if (kind === 'User') return { map: this.#byUser, name }
+    if (kind === 'Group') return { map: this.#byGroup, name }
+    // In a namespace's binding an account without one is of that namespace.
+    const home = namespace === '' ? bindingNamespace : namespace
+    if (kind !== 'ServiceAccount' || home === '') return undefined
+    return { map: this.#byUser, name: serviceAccountUser(home, name) }
+  }
+}

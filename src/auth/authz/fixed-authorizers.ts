@@ -1,0 +1,34 @@
+/** Thread: any. Authorizers that ask nobody: everything, nothing, and the group that may do everything. */
+import type { UserInfo } from '../../api/user-info.js'
+import type { Attributes, Authorizer, RuleResolver, RuleSet, Verdict } from '../interface.js'
+
+/** Whoever is in it may do everything, whatever the modes are; the server itself is. */
+export const PRIVILEGED_GROUP = 'system:masters'
+
+const ALLOW: Verdict = { decision: 'allow', reason: '' }
+const PASS: Verdict = { decision: 'no-opinion', reason: '' }
+const NO_RULES: RuleSet = { resourceRules: [], nonResourceRules: [], incomplete: false, error: '' }
+const ALL_RULES: RuleSet = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
+  error: '',
+}
+
+export const isPrivileged = (user: UserInfo): boolean => user.groups.includes(PRIVILEGED_GROUP)
+
+export const privilegedGroup: Authorizer & RuleResolver = {
+  authorize: ({ user }: Attributes) => (isPrivileged(user) ? ALLOW : PASS),
+  rulesFor: () => NO_RULES,
+}
+
+export const alwaysAllow: Authorizer & RuleResolver = {
+  authorize: () => ALLOW,
+  rulesFor: () => ALL_RULES,
+}
+
+/** No opinion rather than deny: modes after it may still allow, as in Kubernetes. */
+export const alwaysDeny: Authorizer & RuleResolver = {
+  authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }),
+  rulesFor: () => NO_RULES,
+}
