@@ -83,7 +83,11 @@ function failure(code: number, reason: string | undefined, message: string, deta
 
 /** In details, `kind` holds the resource's name for errors about a stored object. */
 function about({ group, resource }: GroupResource, name: string): StatusDetails {
-  return { ...(name === '' ? {} : { name }), ...(group === '' ? {} : { group }), kind: resource }
+  return {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    ...(resource === '' ? {} : { kind: resource }),
+  }
 }
 
 const quoted = (resource: GroupResource, name: string): string =>
@@ -130,6 +134,7 @@ export const newNotAcceptable = (message: string, generic = true): StatusError =
 export const newServiceUnavailable = (message: string): StatusError => failure(503, 'ServiceUnavailable', message)
 export const newExpired = (message: string): StatusError => failure(410, 'Expired', message)
 
+/** Without a resource: a path that is none. */
 export const newForbidden = (
   resource: GroupResource,
   name: string,
@@ -139,7 +144,9 @@ export const newForbidden = (
   failure(
     403,
     'Forbidden',
-    `${formatGroupResource(resource)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
+    resource.resource === '' && resource.group === ''
+      ? `forbidden: ${why}`
+      : `${formatGroupResource(resource)}${name === '' ? '' : ` ${JSON.stringify(name)}`} is forbidden: ${why}`,
     { ...about(resource, name), ...(causes === undefined ? {} : { causes }) },
   )
 

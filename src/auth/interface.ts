@@ -12,6 +12,8 @@ export interface Credentials {
   readonly authorization: string
   /** Any other header, lower-case name; '' when it is absent. Several of one name are joined with ','. */
   header(name: string): string
+  /** Every header in order, lower-case name, as often as it was sent. */
+  forEachHeader(visit: (name: string, value: string) => void): void
   /** The DER of the certificate that the client showed and TLS verified against nothing yet; undefined without one. */
   clientCertificate(): Uint8Array | undefined
   /** The address of the peer, as text. */

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { KUBERNETES_VERSION } from '../api/catalogue.js'
 import { DiscoveryDocuments } from '../api/discovery.js'
-import { newUnauthorized } from '../api/status.js'
 import type { UserInfo } from '../api/user-info.js'
+import type { Authenticator } from '../auth/interface.js'
 import { StaticTokens } from '../auth/static-tokens.js'
 import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
@@ -21,6 +21,7 @@ import type { Exchange } from './exchange.js'
 import { FrontEnd, respondEncoded } from './front-end.js'
 import { type HealthCheck, HealthEndpoint } from './health.js'
 import { HttpServer } from './http-server.js'
+import { Inflight } from './inflight.js'
 import { NonResourcePaths } from './non-resource-paths.js'
 import { Pool } from './pool.js'
 import { ServedResource } from './served-resource.js'
@@ -80,10 +81,10 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     random: Math.random,
     logger,
     nonResourcePaths: paths,
-    inflight: config.inflight,
+    gate: new Inflight(config.inflight),
     requestTimeoutMs: config.requestTimeoutMs,
     minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
-    authenticate: authenticator(config),
+    authenticator: authenticator(config),
   })
   frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
   const http = new HttpServer({
@@ -132,13 +133,14 @@ function startOwner(
   })
 }
 
-function authenticator({ tokenFile }: Config): (exchange: Exchange) => UserInfo {
-  if (tokenFile === '') return () => LOCAL_ADMIN
+function authenticator({ tokenFile }: Config): Authenticator {
+  if (tokenFile === '') return { authenticate: () => ({ user: LOCAL_ADMIN }) }
   const tokens = StaticTokens.parse(readFileSync(tokenFile, 'utf8'))
-  return ({ head }) => {
-    const user = head.authorization.startsWith('Bearer ') ? tokens.find(head.authorization.slice(7).trim()) : undefined
-    if (user === undefined) throw newUnauthorized('Unauthorized')
-    return user
+  return {
+    authenticate: ({ authorization }) => {
+      const user = authorization.startsWith('Bearer ') ? tokens.find(authorization.slice(7).trim()) : undefined
+      return user === undefined ? undefined : { user }
+    },
   }
 }
 

@@ -7,7 +7,9 @@
  * After `aborted` nothing may touch the response: every method checks and does nothing.
  */
 import { STATUS_CODES } from 'node:http'
+import type { Credentials } from '../auth/interface.js'
 import { assert } from '../lib/assert.js'
+import { BodyReader, ClientGone } from './body-reader.js'
 
 /** What is used of uWebSockets.js' HttpResponse. */
 export interface ResponsePort {
@@ -24,6 +26,9 @@ export interface ResponsePort {
   close(): unknown
   pause(): void
   resume(): void
+  getRemoteAddressAsText(): ArrayBuffer
+  /** Undefined or empty without one. */
+  getX509Certificate?(): ArrayBuffer | string | undefined
 }
 
 /** The part of a request that outlives its first turn. */
@@ -40,6 +45,13 @@ export interface RequestHead {
   readonly contentLength: string
   readonly userAgent: string
   readonly auditId: string
+  /**
+   * Any other header, '' when it is absent, several joined with a comma. Only in the turn in which the request came,
+   * unless keepHeaders() was called in it.
+   */
+  header(name: string): string
+  forEachHeader(visit: (name: string, value: string) => void): void
+  keepHeaders(): void
 }
 
 export interface ResponseHead {
@@ -60,11 +72,8 @@ export interface ResponseStream {
   end(): void
 }
 
-/** A body is taken in up to so many times its limit before the connection is closed on it. */
-const DROPPED_BODIES = 4
-
-export class BodyTooLarge extends Error {}
-export class ClientGone extends Error {}
+/** Bodies up to this are taken in while their request waits; larger ones are left in the socket. */
+const HELD_BODY_BYTES = 64 * 1024
 
 const statusLines = new Map<number, string>()
 function statusLine(status: number): string {
@@ -76,13 +85,15 @@ function statusLine(status: number): string {
   return line
 }
 
-export class Exchange {
+export class Exchange implements Credentials {
   readonly head: RequestHead
   readonly #port: ResponsePort
   #state: 'open' | 'answering' | 'ended' | 'aborted' = 'open'
   #abortListeners: (() => void)[] | undefined
   #onEnd: ((status: number) => void) | undefined
   #status = 0
+  #bytes = 0
+  #body: BodyReader | undefined
 
   constructor(head: RequestHead, port: ResponsePort) {
     this.head = head
@@ -96,6 +107,36 @@ export class Exchange {
 
   get answered(): boolean {
     return this.#state !== 'open'
+  }
+
+  /** Of the answer's body so far. */
+  get bytesSent(): number {
+    return this.#bytes
+  }
+
+  get authorization(): string {
+    return this.head.authorization
+  }
+
+  header(name: string): string {
+    return this.head.header(name)
+  }
+
+  forEachHeader(visit: (name: string, value: string) => void): void {
+    this.head.forEachHeader(visit)
+  }
+
+  clientCertificate(): Uint8Array | undefined {
+    if (this.#state === 'aborted' || this.#state === 'ended') return undefined
+    const certificate = this.#port.getX509Certificate?.()
+    if (certificate === undefined || typeof certificate === 'string' || certificate.byteLength === 0) return undefined
+    // The memory behind it is not ours.
+    return new Uint8Array(certificate.slice(0))
+  }
+
+  remoteAddress(): string {
+    if (this.#state === 'aborted' || this.#state === 'ended') return ''
+    return Buffer.from(this.#port.getRemoteAddressAsText()).toString('latin1')
   }
 
   /** Called once, when the answer is out or the client is gone (status 0). */
@@ -124,34 +165,48 @@ export class Exchange {
   }
 
   /**
+   * Called in the turn in which the request came when its body will be asked for only later: what arrives meanwhile would
+   * be lost. Bodies that are not small wait in the client's hands.
+   */
+  holdBody(limitBytes: number): void {
+    if (this.#body !== undefined || this.answered) return
+    this.#body = new BodyReader(limitBytes)
+    const { contentLength } = this.head
+    const small = contentLength !== '' && Number(contentLength) <= HELD_BODY_BYTES
+    this.#startBody(this.#body)
+    if (small) return
+    this.#port.pause()
+    this.#body.paused = true
+  }
+
+  /**
    * The whole body. Rejects with BodyTooLarge beyond `limitBytes`, with ClientGone when it never ends. What is not far
    * beyond is taken in and dropped first: a client that is still writing when the connection closes never reads why.
    */
   readBody(limitBytes: number): Promise<Uint8Array> {
-    const dropLimitBytes = limitBytes * DROPPED_BODIES
-    return new Promise((resolve, reject) => {
-      const chunks: Uint8Array[] = []
-      let size = 0
-      if (Number(this.head.contentLength) > dropLimitBytes) reject(new BodyTooLarge())
-      this.onAbort(() => reject(new ClientGone()))
-      this.#port.onData((chunk, isLast) => {
-        size += chunk.byteLength
-        if (size > limitBytes) {
-          chunks.length = 0
-          if (isLast || size > dropLimitBytes) reject(new BodyTooLarge())
-          return
-        }
-        // The memory behind a chunk is reused once this returns.
-        if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
-        if (isLast) resolve(chunks.length === 1 ? chunks[0]! : concat(chunks, size))
-      })
-    })
+    if (this.#body === undefined) {
+      if (this.aborted) return Promise.reject(new ClientGone())
+      this.#body = new BodyReader(limitBytes)
+      this.#startBody(this.#body)
+    } else if (this.#body.paused && !this.aborted) {
+      this.#body.paused = false
+      this.#port.resume()
+    }
+    return this.#body.promise
+  }
+
+  #startBody(body: BodyReader): void {
+    if (Number(this.head.contentLength) > body.dropLimitBytes) body.refuse()
+    this.onAbort(() => body.gone())
+    this.#port.onData((chunk, isLast) => body.take(chunk, isLast))
   }
 
   respond(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
     this.#state = 'answering'
     this.#status = head.status
+    this.#bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    this.#resumeBody()
     this.#port.cork(() => {
       this.#writeHead(head)
       // endWithoutBody() would close the connection.
@@ -183,6 +238,7 @@ export class Exchange {
     }
     this.#state = 'answering'
     this.#status = head.status
+    this.#bytes = totalBytes
     let finished = false
     const finish = (): void => {
       if (finished) return
@@ -245,6 +301,7 @@ export class Exchange {
     const write = (chunk: Uint8Array): boolean => {
       if (this.#state !== 'answering') return false
       headOut = true
+      this.#bytes += chunk.byteLength
       blocked = !port.write(chunk)
       return !blocked
     }
@@ -278,6 +335,13 @@ export class Exchange {
     }
   }
 
+  /** A connection that waits for its body's rest would never take the next request. */
+  #resumeBody(): void {
+    if (this.#body?.paused !== true) return
+    this.#body.paused = false
+    this.#port.resume()
+  }
+
   #writeHead({ status, contentType, headers }: ResponseHead): void {
     const port = this.#port
     port.writeStatus(statusLine(status))
@@ -293,14 +357,4 @@ export class Exchange {
     this.#abortListeners = undefined
     this.#finished(this.#status)
   }
-}
-
-function concat(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const whole = new Uint8Array(size)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
 }

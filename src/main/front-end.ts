@@ -4,19 +4,23 @@
  */
 import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
 import type { RequestInfo } from '../api/request-info.js'
-import { newBadRequest, newGenericServerResponse, newNotAcceptable } from '../api/status.js'
-import type { UserInfo } from '../api/user-info.js'
+import { newBadRequest, newGenericServerResponse, newNotAcceptable, newUnauthorized } from '../api/status.js'
+import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
+import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
 import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
+import { ApiRequest } from './api-request.js'
 import { respondCompressed, wantsGzip } from './compression.js'
 import type { Exchange } from './exchange.js'
-import { Inflight, type InflightLimits, isLongRunning, isMutating } from './inflight.js'
+import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { Pool } from './pool.js'
 import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
+import type { RequestGate } from './request-gate.js'
 import { requestInfo } from './request-info.js'
+import type { RequestObserver } from './request-observer.js'
 import { checkShape, ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
 import { getObject } from './verbs/get.js'
@@ -26,7 +30,6 @@ import { JSON_FRAMING, PROTOBUF_FRAMING } from './verbs/watch-frames.js'
 import { WatchHub } from './verbs/watch-hub.js'
 import { MAX_BODY_BYTES, writeError } from './write-status.js'
 
-const NO_QUERY = new URLSearchParams()
 const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
@@ -37,16 +40,17 @@ export interface FrontEndOptions {
   readonly random: Random
   readonly logger: Logger
   readonly nonResourcePaths: NonResourcePaths
-  readonly inflight: InflightLimits
   readonly requestTimeoutMs: number
   readonly minRequestTimeoutSeconds: number
-  /** Who makes the request; throws Unauthorized. */
-  authenticate(exchange: Exchange): UserInfo
+  readonly authenticator: Authenticator
+  /** Without one, everybody may do everything. */
+  readonly authorizer?: Authorizer | undefined
+  readonly gate: RequestGate
+  readonly observer?: RequestObserver | undefined
 }
 
 export class FrontEnd {
   readonly #options: FrontEndOptions
-  readonly #inflight: Inflight
   readonly #hubs = new Map<string, WatchHub>()
   readonly #watches = new Set<Watch>()
   readonly #context: ReadContext
@@ -56,7 +60,6 @@ export class FrontEnd {
 
   constructor(options: FrontEndOptions) {
     this.#options = options
-    this.#inflight = new Inflight(options.inflight)
     this.#context = {
       cache: options.cache,
       clock: options.clock,
@@ -72,17 +75,27 @@ export class FrontEnd {
   }
 
   readonly handle = (exchange: Exchange): void => {
+    const request = new ApiRequest(exchange, this.#options.clock.monotonicMs())
     this.#open++
-    exchange.onFinished(() => {
-      this.#open--
-      if (this.#open === 0) this.#idle?.()
-    })
+    exchange.onFinished((status) => this.#finished(request, status))
     try {
-      const pending = this.#route(exchange)
+      const pending = this.#understand(request)
       pending?.catch((error: unknown) => writeError(exchange, error, this.#options.logger))
     } catch (error) {
       writeError(exchange, error, this.#options.logger)
     }
+  }
+
+  #finished(request: ApiRequest, status: number): void {
+    request.finished()
+    const { observer, clock } = this.#options
+    observer?.onFinished(request, {
+      status,
+      bytes: request.exchange.bytesSent,
+      durationMs: clock.monotonicMs() - request.startedMs,
+    })
+    this.#open--
+    if (this.#open === 0) this.#idle?.()
   }
 
   /** Ends every watch and resolves when no request is under way. */
@@ -94,28 +107,65 @@ export class FrontEnd {
     })
   }
 
-  #route(exchange: Exchange): Promise<void> | undefined {
+  // The steps before the verb. Each goes on at once when it can: most requests never leave their turn.
+
+  #understand(request: ApiRequest): Promise<void> | undefined {
+    const { exchange } = request
     const { head } = exchange
-    const path = decodePath(head.rawPath)
-    const query = head.query === '' ? NO_QUERY : new URLSearchParams(head.query)
-    const info = requestInfo(head.method, path, query)
-    const user = this.#options.authenticate(exchange)
-    if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, path, query)
+    if (head.query !== '') request.query = new URLSearchParams(head.query)
+    request.info = requestInfo(head.method, decodePath(head.rawPath), request.query)
+    const found = this.#options.authenticator.authenticate(exchange)
+    if (!(found instanceof Promise)) return this.#identified(request, found)
+    head.keepHeaders()
+    this.#holdBody(request)
+    return found.then((authenticated) => this.#identified(request, authenticated))
+  }
+
+  #identified(request: ApiRequest, authenticated: Authenticated | undefined): Promise<void> | undefined {
+    if (request.exchange.answered) return undefined
+    if (authenticated === undefined) throw newUnauthorized('Unauthorized')
+    request.user = authenticated.user
+    const { observer, authorizer } = this.#options
+    observer?.onRequest?.(request)
+    if (authorizer === undefined) return this.#authorized(request)
+    const attributes = request.attributes()
+    const decided = (verdict: Verdict): Promise<void> | undefined => {
+      request.verdict = verdict
+      if (verdict.decision === 'allow') return this.#authorized(request)
+      if (verdict.error !== undefined && verdict.error !== '') throw new AuthorizationFailed(verdict.error)
+      throw newForbiddenRequest(attributes, verdict.reason)
+    }
+    const verdict = authorizer.authorize(attributes)
+    if (!(verdict instanceof Promise)) return decided(verdict)
+    this.#holdBody(request)
+    return verdict.then(decided)
+  }
+
+  #authorized(request: ApiRequest): Promise<void> | undefined {
+    if (request.exchange.answered) return undefined
+    const leave = this.#options.gate.enter(request)
+    if (!(leave instanceof Promise)) {
+      request.entered(leave)
+      return this.#serve(request)
+    }
+    this.#holdBody(request)
+    return leave.then((given) => (request.entered(given) ? this.#serve(request) : undefined))
+  }
+
+  /** What comes in while a request waits would be lost. */
+  #holdBody({ info, exchange }: ApiRequest): void {
+    if (isMutating(info.verb)) exchange.holdBody(MAX_BODY_BYTES)
+  }
+
+  #serve(request: ApiRequest): Promise<void> | undefined {
+    const { exchange, info, query, user } = request
+    if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
-    const nameInPath = info.parts.length > 1
-    checkShape(info, resource, nameInPath)
-    const leave = isLongRunning(info.verb, info.subresource) ? undefined : this.#inflight.enter(isMutating(info.verb))
-    const request: ReadRequest = { exchange, info, query, resource, user }
-    try {
-      const pending = this.#dispatch(request)
-      if (leave === undefined) return pending
-      if (pending === undefined) leave()
-      return pending?.finally(leave)
-    } catch (error) {
-      leave?.()
-      throw error
-    }
+    checkShape(info, resource, info.parts.length > 1)
+    const pending = this.#dispatch({ exchange, info, query, resource, user })
+    // A watch that has begun takes nobody's place.
+    return request.longRunning ? pending?.finally(() => request.leave()) : pending
   }
 
   /** Undefined: answered. A group that nobody serves gets what a plain web server would say. */

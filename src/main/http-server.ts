@@ -3,8 +3,9 @@
 import * as uws from 'uWebSockets.js'
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
+import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
-import { Exchange, type ResponsePort } from './exchange.js'
+import { Exchange, type RequestHead, type ResponsePort } from './exchange.js'
 
 export interface HttpServerOptions {
   readonly host: string
@@ -55,20 +56,9 @@ export class HttpServer implements Closable {
   }
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
-    const head = {
-      method: request.getCaseSensitiveMethod(),
-      rawPath: request.getUrl(),
-      query: request.getQuery(),
-      accept: request.getHeader('accept'),
-      acceptEncoding: request.getHeader('accept-encoding'),
-      authorization: request.getHeader('authorization'),
-      ifNoneMatch: request.getHeader('if-none-match'),
-      contentType: request.getHeader('content-type'),
-      contentLength: request.getHeader('content-length'),
-      userAgent: request.getHeader('user-agent'),
-      auditId: request.getHeader('audit-id') || randomUUID(),
-    }
+    const head = new UwsRequestHead(request)
     this.#options.onRequest(new Exchange(head, response as unknown as ResponsePort))
+    head.turnEnded()
   }
 
   /** No new connections; those that are open go on. */
@@ -82,6 +72,68 @@ export class HttpServer implements Closable {
     this.#listenSocket = undefined
     this.#app?.close()
     this.#app = undefined
+  }
+}
+
+/** uWebSockets.js shows a request only in the turn in which it came. */
+class UwsRequestHead implements RequestHead {
+  readonly method: string
+  readonly rawPath: string
+  readonly query: string
+  readonly accept: string
+  readonly acceptEncoding: string
+  readonly authorization: string
+  readonly ifNoneMatch: string
+  readonly contentType: string
+  readonly contentLength: string
+  readonly userAgent: string
+  readonly auditId: string
+  #request: uws.HttpRequest | undefined
+  #headers: [name: string, value: string][] | undefined
+
+  constructor(request: uws.HttpRequest) {
+    this.method = request.getCaseSensitiveMethod()
+    this.rawPath = request.getUrl()
+    this.query = request.getQuery()
+    this.accept = request.getHeader('accept')
+    this.acceptEncoding = request.getHeader('accept-encoding')
+    this.authorization = request.getHeader('authorization')
+    this.ifNoneMatch = request.getHeader('if-none-match')
+    this.contentType = request.getHeader('content-type')
+    this.contentLength = request.getHeader('content-length')
+    this.userAgent = request.getHeader('user-agent')
+    this.auditId = request.getHeader('audit-id') || randomUUID()
+    this.#request = request
+  }
+
+  header(name: string): string {
+    // Most that are asked for are absent, which getHeader() says without making anything.
+    if (this.#headers === undefined && this.#request?.getHeader(name) === '') return ''
+    let joined: string | undefined
+    for (const [key, value] of this.#all())
+      if (key === name) joined = joined === undefined ? value : `${joined},${value}`
+    return joined ?? ''
+  }
+
+  forEachHeader(visit: (name: string, value: string) => void): void {
+    for (const [name, value] of this.#all()) visit(name, value)
+  }
+
+  keepHeaders(): void {
+    this.#all()
+  }
+
+  turnEnded(): void {
+    this.#request = undefined
+  }
+
+  #all(): readonly [name: string, value: string][] {
+    if (this.#headers !== undefined) return this.#headers
+    assert(this.#request !== undefined, 'headers are read in the turn in which they came, or kept in it')
+    const headers: [name: string, value: string][] = []
+    this.#request.forEach((name, value) => void headers.push([name, value]))
+    this.#headers = headers
+    return headers
   }
 }
 

@@ -1,8 +1,11 @@
 /** Thread: main. The one place where an error becomes a response. */
-import { newInternalError, newRequestEntityTooLarge, type Status, StatusError } from '../api/status.js'
+import { newInternalError, newRequestEntityTooLarge, newUnauthorized, type Status, StatusError } from '../api/status.js'
 import { statusBody } from '../api/status-body.js'
+import { AuthorizationFailed, withoutMarkup } from '../auth/forbidden.js'
+import { InvalidCredentials } from '../auth/interface.js'
 import type { Logger } from '../lib/logger.js'
-import { BodyTooLarge, ClientGone, type Exchange } from './exchange.js'
+import { BodyTooLarge, ClientGone } from './body-reader.js'
+import type { Exchange } from './exchange.js'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
@@ -23,6 +26,22 @@ export function writeError(exchange: Exchange, error: unknown, logger: Logger): 
   }
   if (error instanceof StatusError) {
     writeStatus(exchange, error.status)
+    return
+  }
+  if (error instanceof InvalidCredentials) {
+    logger.debug({ err: error, path: exchange.head.rawPath, auditId: exchange.head.auditId }, 'credentials refused')
+    writeStatus(exchange, newUnauthorized('Unauthorized').status)
+    return
+  }
+  if (error instanceof AuthorizationFailed) {
+    const { rawPath, query, auditId } = exchange.head
+    logger.error({ err: error, path: rawPath, auditId }, 'authorization failed')
+    const uri = JSON.stringify(query === '' ? rawPath : `${rawPath}?${query}`)
+    const text = withoutMarkup(`Internal Server Error: ${uri}: ${error.message}`)
+    exchange.respond(
+      { status: 500, contentType: 'text/plain; charset=utf-8', headers: ['X-Content-Type-Options', 'nosniff'] },
+      `${text}\n`,
+    )
     return
   }
   logger.error(

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { BodyTooLarge, ClientGone, Exchange } from '#keelson/main/exchange.js'
+import { BodyTooLarge, ClientGone } from '#keelson/main/body-reader.js'
+import { Exchange } from '#keelson/main/exchange.js'
 import { FakePort, requestHead } from './fake-port.js'
 
 const JSON_HEAD = { status: 200, contentType: 'application/json' }

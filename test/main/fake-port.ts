@@ -7,6 +7,7 @@ export class FakePort implements ResponsePort {
   body = ''
   ended = false
   closed = false
+  paused = false
   /** How many bytes the client takes before it must be drained. */
   room = Number.POSITIVE_INFINITY
   corks = 0
@@ -80,10 +81,17 @@ export class FakePort implements ResponsePort {
 
   pause(): void {
     this.#check()
+    this.paused = true
   }
 
   resume(): void {
     this.#check()
+    this.paused = false
+  }
+
+  getRemoteAddressAsText(): ArrayBuffer {
+    this.#check()
+    return new TextEncoder().encode('192.0.2.7').buffer as ArrayBuffer
   }
 
   /** The client takes so many bytes more. */
@@ -120,5 +128,8 @@ export const requestHead = (head: Partial<RequestHead> = {}): RequestHead => ({
   contentLength: '',
   userAgent: '',
   auditId: 'audit',
+  header: () => '',
+  forEachHeader: () => undefined,
+  keepHeaders: () => undefined,
   ...head,
 })

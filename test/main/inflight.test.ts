@@ -14,22 +14,28 @@ const refusal = (enter: () => unknown): StatusError | undefined => {
 
 t.test('reads and writes are counted apart, and who leaves makes room', async (t) => {
   const inflight = new Inflight({ maxRequests: 2, maxMutatingRequests: 1 })
-  const leave = inflight.enter(false)
-  inflight.enter(false)
-  inflight.enter(true)
-  const refused = refusal(() => inflight.enter(false))
+  const leave = inflight.enter({ mutating: false, longRunning: false })
+  inflight.enter({ mutating: false, longRunning: false })
+  inflight.enter({ mutating: true, longRunning: false })
+  const refused = refusal(() => inflight.enter({ mutating: false, longRunning: false }))
   t.equal(refused?.status.code, 429)
   t.equal(refused?.status.details?.retryAfterSeconds, 1)
-  t.ok(refusal(() => inflight.enter(true)))
+  t.ok(refusal(() => inflight.enter({ mutating: true, longRunning: false })))
   t.same(inflight.current, { reads: 2, writes: 1 }, 'who was refused takes no place')
   leave()
   t.same(inflight.current, { reads: 1, writes: 1 })
-  inflight.enter(false)
+  inflight.enter({ mutating: false, longRunning: false })
+})
+
+t.test('what lasts takes no place', async (t) => {
+  const inflight = new Inflight({ maxRequests: 1, maxMutatingRequests: 1 })
+  for (let i = 0; i < 3; i++) inflight.enter({ mutating: false, longRunning: true })()
+  t.same(inflight.current, { reads: 0, writes: 0 })
 })
 
 t.test('a limit of 0 is none', async (t) => {
   const inflight = new Inflight({ maxRequests: 0, maxMutatingRequests: 0 })
-  for (let i = 0; i < 1000; i++) inflight.enter(i % 2 === 0)
+  for (let i = 0; i < 1000; i++) inflight.enter({ mutating: i % 2 === 0, longRunning: false })
   t.same(inflight.current, { reads: 500, writes: 500 })
 })
 

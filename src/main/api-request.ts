@@ -1,0 +1,118 @@
+/** Thread: main. One request on its way through the front end: what is asked for, by whom, and the place it holds. */
+import type { RequestInfo } from '../api/request-info.js'
+import type { UserInfo } from '../api/user-info.js'
+import type { Attributes, Credentials, Verdict } from '../auth/interface.js'
+import type { Exchange, RequestHead } from './exchange.js'
+import { isLongRunning, isMutating } from './inflight.js'
+import type { GatedRequest, Leave } from './request-gate.js'
+import type { ObservedRequest, RequestScope } from './request-observer.js'
+
+export const NO_QUERY = new URLSearchParams()
+
+/** Of a request that was refused before it was understood. */
+const NOT_UNDERSTOOD: RequestInfo = {
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+}
+const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} }
+
+export class ApiRequest implements GatedRequest, ObservedRequest {
+  readonly exchange: Exchange
+  readonly startedMs: number
+  info: RequestInfo = NOT_UNDERSTOOD
+  query: URLSearchParams = NO_QUERY
+  user: UserInfo = NOBODY
+  verdict: Verdict | undefined
+  #leave: Leave | undefined
+  #goneListeners: (() => void)[] | undefined
+
+  constructor(exchange: Exchange, startedMs: number) {
+    this.exchange = exchange
+    this.startedMs = startedMs
+  }
+
+  get head(): RequestHead {
+    return this.exchange.head
+  }
+
+  get credentials(): Credentials {
+    return this.exchange
+  }
+
+  get mutating(): boolean {
+    return isMutating(this.info.verb)
+  }
+
+  get longRunning(): boolean {
+    return isLongRunning(this.info.verb, this.info.subresource)
+  }
+
+  get dryRun(): boolean {
+    return this.query.size > 0 && this.query.has('dryRun')
+  }
+
+  get scope(): RequestScope {
+    const { isResourceRequest, name, namespace, verb } = this.info
+    if (!isResourceRequest) return ''
+    if (name !== '' || verb === 'create') return 'resource'
+    return namespace === '' ? 'cluster' : 'namespace'
+  }
+
+  attributes(): Attributes {
+    const { user, info } = this
+    return {
+      user,
+      verb: info.verb,
+      isResourceRequest: info.isResourceRequest,
+      namespace: info.namespace,
+      apiGroup: info.apiGroup,
+      apiVersion: info.apiVersion,
+      resource: info.resource,
+      subresource: info.subresource,
+      name: info.name,
+      path: info.path,
+    }
+  }
+
+  onGone(listener: () => void): void {
+    if (this.exchange.answered) listener()
+    else {
+      this.#goneListeners ??= []
+      this.#goneListeners.push(listener)
+    }
+  }
+
+  /** Takes the place, or gives it back at once when nobody waits any longer: then false. */
+  entered(leave: Leave): boolean {
+    if (this.exchange.answered) {
+      leave()
+      return false
+    }
+    this.#leave = leave
+    return true
+  }
+
+  /** Gives the place back; further calls do nothing. */
+  leave(): void {
+    const leave = this.#leave
+    this.#leave = undefined
+    leave?.()
+  }
+
+  /** The answer is out, or nobody waits for it. */
+  finished(): void {
+    this.leave()
+    const listeners = this.#goneListeners
+    this.#goneListeners = undefined
+    if (listeners !== undefined) for (const listener of listeners) listener()
+  }
+}
