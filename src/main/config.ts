@@ -1,5 +1,6 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
+import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
 import type { FlagValues } from './flags.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText, validate } from './options.js'
@@ -39,7 +40,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     etcdCaFile: text('etcd-cafile'),
     etcdCertFile: text('etcd-certfile'),
     etcdKeyFile: text('etcd-keyfile'),
-    storageMediaType: 'application/json',
+    storageMediaType: text('storage-media-type') || (isEmbedded ? EMBEDDED_MEDIA_TYPE : DEFAULT_MEDIA_TYPE),
     watchCache: flagBoolean(values, 'watch-cache'),
     watchCacheSizes: flagList(values, 'watch-cache-sizes'),
     deleteCollectionWorkers: flagNumber(values, 'delete-collection-workers'),

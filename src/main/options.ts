@@ -112,6 +112,13 @@ export const FLAGS: readonly Flag[] = [
     help: 'How often objects are counted for metrics; 0 turns it off.',
   },
   {
+    name: 'storage-media-type',
+    type: 'string',
+    default: '',
+    group: STORAGE,
+    help: 'How objects are stored: application/vnd.kubernetes.protobuf (the default) or application/json. What is there already is read in either form.',
+  },
+  {
     name: 'delete-collection-workers',
     type: 'integer',
     default: '1',

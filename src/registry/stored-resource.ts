@@ -1,15 +1,19 @@
 /** Thread: any. What is stored of a resource, whatever versions and names it is served under. */
 import type { Catalogue, ResourceInfo } from '../api/catalogue.js'
-import { formatGroupResource, type GroupResource } from '../api/group-version.js'
+import { formatGroupResource, formatGroupVersion, type GroupResource } from '../api/group-version.js'
 import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
-import type { ResourceRules } from './generic/resource-rules.js'
+import type { KubeObject } from '../api/object.js'
+import { COHABITATING_RESOURCES } from '../storage/factory-defaults.js'
+import type { HubConversion, ResourceRules } from './generic/resource-rules.js'
 import { rulesOf } from './rules-table.js'
 
 export interface StoredResource {
   readonly groupResource: GroupResource
-  /** The name of its arena: `pods`, `deployments.apps`. */
+  /** As flags call it: `pods`, `deployments.apps`. */
   readonly name: string
-  /** In the version that memory holds. */
+  /** The name of its arena: two names of one set of objects have one. */
+  readonly arena: string
+  /** In its hub version, which memory holds: the preferred one of all that there are, served or not. */
   readonly info: ResourceInfo
   readonly rules: ResourceRules
   /** What selectors may name. */
@@ -19,16 +23,42 @@ export interface StoredResource {
 /** Kinds that are answered and never kept: reviews, bindings. */
 const isStored = (info: ResourceInfo): boolean => info.verbs.includes('get') && info.storageVersionHash !== undefined
 
-/** One for each resource that is served in any version; the preferred version is the one in memory. */
-export function storedResources(catalogue: Catalogue): StoredResource[] {
+/** One for each resource that is served in any version. `all` are the versions that there are. */
+export function storedResources(served: Catalogue, all: Catalogue): StoredResource[] {
+  const hubs = new Map<string, ResourceInfo>()
+  for (const info of all.resources) {
+    const name = formatGroupResource(info)
+    if (!hubs.has(name)) hubs.set(name, info)
+  }
   const found = new Map<string, StoredResource>()
-  for (const info of catalogue.resources) {
+  for (const info of served.resources) {
     const groupResource = { group: info.group, resource: info.resource }
     const name = formatGroupResource(groupResource)
     if (!isStored(info) || found.has(name)) continue
-    const rules = rulesOf(groupResource)
-    const metadata = info.namespaced ? METADATA_FIELDS : METADATA_FIELDS.slice(0, 1)
-    found.set(name, { groupResource, name, info, rules, fields: [...metadata, ...(rules.indexedFields ?? [])] })
+    const [first] = sharedWith(groupResource).filter((other) => hubs.has(formatGroupResource(other)))
+    const arena = formatGroupResource(first ?? groupResource)
+    found.set(name, storedResource(groupResource, name, arena, hubs.get(arena) ?? info))
   }
   return [...found.values()]
+}
+
+function storedResource(groupResource: GroupResource, name: string, arena: string, info: ResourceInfo): StoredResource {
+  const rules = rulesOf(groupResource)
+  const metadata = info.namespaced ? METADATA_FIELDS : METADATA_FIELDS.slice(0, 1)
+  return { groupResource, name, arena, info, rules, fields: [...metadata, ...(rules.indexedFields ?? [])] }
+}
+
+const sharedWith = ({ group, resource }: GroupResource): readonly GroupResource[] =>
+  COHABITATING_RESOURCES.find((shared) => shared.some((one) => one.group === group && one.resource === resource)) ?? []
+
+/** Between a version and the hub; undefined for the hub version itself. */
+export function hubConversion({ info, rules }: StoredResource, apiVersion: string): HubConversion | undefined {
+  const hub = formatGroupVersion(info)
+  return apiVersion === hub ? undefined : (rules.conversions?.[apiVersion] ?? renamed(hub, apiVersion))
+}
+
+/** Versions whose types are the same: only the name changes. */
+function renamed(hub: string, other: string): HubConversion {
+  const as = (apiVersion: string) => (object: KubeObject) => ({ ...object, apiVersion })
+  return { toHub: as(hub), fromHub: as(other) }
 }

@@ -6,6 +6,7 @@ import type { GroupResource, GroupVersionResource } from '../api/group-version.j
 import type { MediaType } from './storage-config.js'
 
 export const DEFAULT_MEDIA_TYPE: MediaType = 'application/vnd.kubernetes.protobuf'
+export const EMBEDDED_MEDIA_TYPE: MediaType = 'application/vnd.kubernetes.protobuf'
 
 /** Names from before 1.0 and before networking.k8s.io; what was a server of its own keeps its group in the path. */
 export const SPECIAL_RESOURCE_PREFIXES: readonly (GroupResource & { readonly prefix: string })[] = [
@@ -66,10 +67,4 @@ export const STORAGE_VERSION_OVERRIDES: readonly GroupVersionResource[] = [
 export const JSON_RESOURCES: readonly GroupResource[] = [
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
   { group: 'apiregistration.k8s.io', resource: 'apiservices' },
-]
-
-/** Events come fast, are read seldom and expire: a cache of them costs more than it gives. */
-export const UNCACHED_RESOURCES: readonly GroupResource[] = [
-  { group: '', resource: 'events' },
-  { group: 'events.k8s.io', resource: 'events' },
 ]

@@ -60,11 +60,7 @@ export const DEFAULT_ETCD_OPTIONS: EtcdOptions = {
   leaseReuseDurationSeconds: 60,
 }
 
-const MEDIA_TYPES: readonly string[] = [
-  'application/json',
-  'application/yaml',
-  'application/vnd.kubernetes.protobuf',
-] satisfies MediaType[]
+const MEDIA_TYPES: readonly string[] = ['application/json', 'application/vnd.kubernetes.protobuf'] satisfies MediaType[]
 
 /** Everything that is wrong, not only the first thing. */
 export function validateEtcdOptions(options: EtcdOptions): StorageConfigError[] {

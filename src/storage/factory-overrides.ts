@@ -1,6 +1,5 @@
 /** Thread: any. The flags that say something of single resources. */
 import { formatGroupResource, type GroupResource, parseGroupResource } from '../api/group-version.js'
-import { UNCACHED_RESOURCES } from './factory-defaults.js'
 import { StorageConfigError } from './storage-config.js'
 
 export interface EtcdServersOverride {
@@ -49,13 +48,15 @@ export function parseWatchCacheSize(text: string): WatchCacheSize {
   return { groupResource: parseGroupResource(name), size: Number(size) }
 }
 
-/** By `resource.group`: what is cached by default and what the flag says otherwise. */
+/**
+ * By `resource.group`. Everything is cached unless the flag says otherwise, events too: kube-apiserver leaves them out to
+ * save a watch of their own, and here they come with the one stream in any case.
+ */
 export class WatchCacheSizes {
   readonly #sizes: ReadonlyMap<string, number>
 
   constructor(flags: readonly string[]) {
-    const defaults = UNCACHED_RESOURCES.map((groupResource) => ({ groupResource, size: 0 }))
-    const all = [...defaults, ...flags.map(parseWatchCacheSize)]
+    const all = flags.map(parseWatchCacheSize)
     this.#sizes = new Map(all.map(({ groupResource, size }) => [formatGroupResource(groupResource), size]))
   }
 

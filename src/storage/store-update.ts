@@ -48,8 +48,12 @@ export async function guaranteedUpdate<T extends KubeObject>(
       }
       if (!state.stale) return core.objects.decode(state.data, key, state.revision)
     }
-    const written = await write(core, key, state, attempt, data, signal)
-    if (written.succeeded) return core.objects.decode(data, key, written.revision)
+    const object = core.objects.decodeUnversioned(data, key)
+    const written = await write(core, key, state, { ...attempt, object }, data, signal)
+    if (written.succeeded) {
+      core.objects.versioner.updateObject(object, written.revision)
+      return object
+    }
     state = await stateOf(core, key, written.kv, options)
     current = true
   }

@@ -83,7 +83,8 @@ export class Store<T extends KubeObject> implements Storage<T> {
       })
     }
     const data = objects.encode(object)
-    const draft = draftOf?.(object)
+    const written = objects.decodeUnversioned(data, storedKey)
+    const draft = draftOf?.(written)
     const { ttlSeconds = 0, signal } = options
     const lease = ttlSeconds > 0 ? await leases.getLease(ttlSeconds, callOptions(signal)) : NO_LEASE
     const value = await objects.seal(data, storedKey)
@@ -95,7 +96,8 @@ export class Store<T extends KubeObject> implements Storage<T> {
     if (!result.succeeded) {
       throw new StorageError('key-exists', `key ${storedKey} exists already`, { key: storedKey })
     }
-    return objects.decode(data, storedKey, result.revision)
+    this.versioner.updateObject(written, result.revision)
+    return written
   }
 
   delete(key: string, options: DeleteOptions<T> = {}): Promise<T> {

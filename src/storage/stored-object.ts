@@ -66,6 +66,15 @@ export class StoredObjects<T> {
     return object
   }
 
+  /** What is about to be written, as it will be read: the versioner gives it its version when the write has one. */
+  decodeUnversioned(data: Uint8Array, key: string): T {
+    try {
+      return this.#codec.decode(data)
+    } catch (cause) {
+      throw corruptObject(key, 0, 'cannot be decoded', cause)
+    }
+  }
+
   /** Decrypted bytes. No promise unless the transformer needs one: lists go through here object by object. */
   open(kv: KeyValue): TransformResult | Promise<TransformResult> {
     try {

@@ -28,7 +28,7 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   }) as KubeObject
   const name = metadataOf(object).name ?? ''
   await admission.admit(admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
-  const stored = endpoint.conversion?.toStored(object) ?? object
+  const stored = endpoint.conversion?.toHub(object) ?? object
   const created = await endpoint.store.create(worker.context(options.dryRun), stored, (final) =>
     admission.validate(
       admissionAttributes(worker, 'CREATE', options.dryRun, { object: final, name: metadataOf(final).name ?? '' }),

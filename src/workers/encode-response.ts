@@ -28,7 +28,7 @@ export function acceptedOf(worker: WorkerRequest): AcceptedMediaType {
 export function encodeResponse(worker: WorkerRequest, status: number, object: KubeObject): EncodedResponse {
   const accepted = acceptedOf(worker)
   const { endpoint } = worker
-  const shown = endpoint.conversion?.fromStored(object) ?? object
+  const shown = endpoint.conversion?.fromHub(object) ?? object
   const { transformation } = accepted
   if (transformation === undefined) {
     if (accepted.serialization === 'protobuf')
@@ -56,7 +56,7 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
   const accepted = acceptedOf(worker)
   const { endpoint } = worker
   const items =
-    endpoint.conversion === undefined ? list.items : list.items.map((item) => endpoint.conversion!.fromStored(item))
+    endpoint.conversion === undefined ? list.items : list.items.map((item) => endpoint.conversion!.fromHub(item))
   const metadata = {
     resourceVersion: String(list.resourceVersion),
     ...(list.continueToken === '' ? {} : { continue: list.continueToken }),

@@ -1,7 +1,7 @@
 /** Thread: pool. The endpoints of a worker: made when first asked for, sharing one storage a resource. */
 import type { Catalogue, ResourceInfo } from '../api/catalogue.js'
 import type { GroupVersionKind } from '../api/group-version.js'
-import { formatGroupVersion } from '../api/group-version.js'
+import { formatGroupResource, formatGroupVersion, parseGroupVersion } from '../api/group-version.js'
 import { encodeDraft } from '../api/json/encode-draft.js'
 import { fieldsOf } from '../api/json/field-spec.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
@@ -13,30 +13,28 @@ import { assert } from '../lib/assert.js'
 import type { RESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RulesStrategy, StatusStrategy } from '../registry/generic/rules-strategy.js'
 import { completeWithOptions, type Store } from '../registry/generic/store.js'
-import { type StoredResource, storedResources } from '../registry/stored-resource.js'
+import { hubConversion, type StoredResource } from '../registry/stored-resource.js'
 import type { StorageHandle } from '../storage/decorator.js'
 import type { ObjectAttributes } from '../storage/interface.js'
 import { FieldManager } from './apply/field-manager.js'
+import type { VersionConverter } from './apply/updater.js'
 import type { Endpoint } from './endpoint.js'
 import { resetFilters } from './reset-filter.js'
 
 export interface EndpointTableOptions {
   readonly catalogue: Catalogue
+  readonly stored: ReadonlyMap<string, StoredResource>
   readonly schemas: SchemaSource
   readonly restOptions: RESTOptionsGetter
 }
 
 export class EndpointTable {
   readonly #options: EndpointTableOptions
-  readonly #stored: ReadonlyMap<string, StoredResource>
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
 
   constructor(options: EndpointTableOptions) {
     this.#options = options
-    this.#stored = new Map(
-      storedResources(options.catalogue).map((r) => [`${r.groupResource.group}/${r.groupResource.resource}`, r]),
-    )
   }
 
   /** Throws 404 for what is not served. */
@@ -58,7 +56,7 @@ export class EndpointTable {
   }
 
   #make(info: ResourceInfo, subresource: string): Endpoint {
-    const stored = this.#stored.get(`${info.group}/${info.resource}`)
+    const stored = this.#options.stored.get(formatGroupResource(info))
     // Subresources with a life of their own are not made yet.
     if (stored === undefined) throw newGenericServerResponse(404)
     const { rules } = stored
@@ -66,6 +64,7 @@ export class EndpointTable {
     if (subresource !== '' && subresource !== 'status' && own === undefined) throw newGenericServerResponse(404)
     const kind: GroupVersionKind = { group: info.group, version: info.version, kind: info.kind }
     const schema = this.#schema(kind)
+    const hubSchema = this.#schema(stored.info)
     const shape = {
       kind: { group: info.group, kind: info.kind },
       namespaceScoped: info.namespaced,
@@ -80,18 +79,45 @@ export class EndpointTable {
       subresource,
       kind,
       schema,
+      hubSchema,
       rules,
       selectableFields: stored.fields.map((field) => field.name),
-      store: this.#store(stored, strategy, update, schema),
+      store: this.#store(stored, strategy, update, hubSchema),
       fieldManager: new FieldManager({
         apiVersion,
         kind: info.kind,
         schema,
         subresource,
-        resetFields: resetFilters(apiVersion, update.resetFields),
+        resetFields: resetFilters(this.#versions(info), update.resetFields),
+        converter: this.#converter(stored, info),
       }),
-      conversion:
-        stored.info.version === info.version ? undefined : renamed(formatGroupVersion(stored.info), apiVersion),
+      conversion: hubConversion(stored, apiVersion),
+    }
+  }
+
+  /** Those under which it is served. */
+  #versions({ group, resource }: ResourceInfo): string[] {
+    const { catalogue } = this.#options
+    return catalogue
+      .versions(group)
+      .filter((version) => catalogue.find(group, version, resource) !== undefined)
+      .map((version) => formatGroupVersion({ group, version }))
+  }
+
+  /** Managers own fields in the version in which they wrote them. */
+  #converter(stored: StoredResource, info: ResourceInfo): VersionConverter {
+    const own = hubConversion(stored, formatGroupVersion(info))
+    const versions = new Set(this.#versions(info))
+    return {
+      schema: (apiVersion) => {
+        const { group, version } = parseGroupVersion(apiVersion) ?? info
+        return versions.has(apiVersion) ? this.#options.schemas.kind(group, version, info.kind) : undefined
+      },
+      convert: (object, apiVersion) => {
+        const from = object['apiVersion'] === undefined ? own : hubConversion(stored, String(object['apiVersion']))
+        const hub = from === undefined ? (object as KubeObject) : from.toHub(object as KubeObject)
+        return (hubConversion(stored, apiVersion)?.fromHub(hub) ?? hub) as JsonObject
+      },
     }
   }
 
@@ -141,7 +167,7 @@ export class EndpointTable {
     return handle
   }
 
-  #schema({ group, version, kind }: GroupVersionKind): StructSchema {
+  #schema({ group, version, kind }: Pick<GroupVersionKind, 'group' | 'version' | 'kind'>): StructSchema {
     const schema = this.#options.schemas.kind(group, version, kind)
     assert(schema !== undefined, `there is no schema of ${group}/${version} ${kind}`)
     return schema
@@ -158,10 +184,4 @@ function attributesOf(object: KubeObject, { fields }: StoredResource): ObjectAtt
   const values: Record<string, string> = {}
   for (let i = 0; i < pairs.length; i += 2) values[pairs[i]!] = pairs[i + 1]!
   return { labels: new MapAttributes(metadataOf(object).labels), fields: new MapAttributes(values) }
-}
-
-/** Versions whose types are the same: only the name changes. */
-function renamed(storedVersion: string, servedVersion: string): Endpoint['conversion'] {
-  const as = (apiVersion: string) => (object: KubeObject) => ({ ...object, apiVersion })
-  return { toStored: as(storedVersion), fromStored: as(servedVersion) }
 }

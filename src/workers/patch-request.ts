@@ -62,8 +62,7 @@ function patcher(
     if (metadataOf(existing).resourceVersion === undefined) {
       throw newNotFound({ group: request.info.apiGroup, resource: request.info.resource }, request.info.name)
     }
-    const current = (endpoint.conversion?.fromStored(structuredClone(existing)) ??
-      structuredClone(existing)) as JsonObject
+    const current = (endpoint.conversion?.fromHub(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject
     const tree = applyDocument(type, current, document, worker)
     const wanted = decodePatched(worker, tree, options)
     checkName(wanted, request.info.name)
@@ -124,7 +123,7 @@ function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeO
   return async (existing) => {
     const exists = metadataOf(existing).resourceVersion !== undefined
     const live = exists
-      ? ((endpoint.conversion?.fromStored(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject)
+      ? ((endpoint.conversion?.fromHub(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject)
       : undefined
     const result = endpoint.fieldManager.apply(live, structuredClone(applied), options.fieldManager, {
       force: options.force,
@@ -147,7 +146,7 @@ async function afterApply(
   const exists = metadataOf(existing).resourceVersion !== undefined
   const objects = { object, name: request.info.name, ...(exists ? { oldObject: existing } : {}) }
   await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
-  return endpoint.conversion?.toStored(object) ?? object
+  return endpoint.conversion?.toHub(object) ?? object
 }
 
 /** The configuration as sent: a tree, not decoded, because absent and empty differ. */

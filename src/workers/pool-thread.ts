@@ -40,22 +40,21 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const logger: Logger = pino({ level: start.logLevel, base: null })
   const cache = await attach()
   const transformers = await openTransformers(etcdOptions, logger)
-  const { catalogue, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)
+  const { catalogue, stored, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)
   const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, logger) })
   const restOptions = new StorageFactoryRESTOptionsGetter({
     etcdOptions,
     storageFactory,
     undecorated: undecoratedStorage(rawStorages),
     withCacher: storageWithCacher(rawStorages, (options, storage) => {
-      const { groupResource } = options.config
-      const info = catalogue.resources.find(
-        (r) => r.group === groupResource.group && r.resource === groupResource.resource,
-      )
+      const name = formatGroupResource(options.config.groupResource)
+      const resource = stored.get(name)
+      const info = resource?.info
       const schema = info === undefined ? undefined : schemas.kind(info.group, info.version, info.kind)
-      assert(schema !== undefined, `there is no schema for ${formatGroupResource(groupResource)}`)
+      assert(resource !== undefined && schema !== undefined, `there is no schema for ${name}`)
       return new CacheDelegator<KubeObject>({
         storage,
-        cache: cache.resource(formatGroupResource(groupResource)),
+        cache: cache.resource(resource.arena),
         decodeBody: (body) => decodeJson(Buffer.from(body), schema).object,
         newObject: options.newObject,
         pathPrefix: options.config.prefix,
@@ -63,7 +62,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       })
     }),
   })
-  const endpoints = new EndpointTable({ catalogue, schemas, restOptions })
+  const endpoints = new EndpointTable({ catalogue, stored, schemas, restOptions })
   const lookup = new ObjectLookup(endpoints)
   const admission = new AdmissionChain([
     new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),

@@ -80,8 +80,8 @@ export class PoolWorker {
     })
     const accepted = negotiate(mediaType)
     return bodies.map((body) => {
-      const object = decodeJson(body, endpoint.schema).object
-      const shown = endpoint.conversion?.fromStored(object) ?? object
+      const object = decodeJson(body, endpoint.hubSchema).object
+      const shown = endpoint.conversion?.fromHub(object) ?? object
       const transformation = typeof accepted === 'string' ? undefined : accepted.transformation
       const isProtobuf = typeof accepted !== 'string' && accepted.serialization === 'protobuf'
       if (transformation === undefined)

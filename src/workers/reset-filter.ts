@@ -4,9 +4,10 @@ import type { FieldFilter } from './apply/updater.js'
 
 /** By version, as FieldManager wants it. */
 export function resetFilters(
-  apiVersion: string,
+  apiVersions: readonly string[],
   paths: readonly (readonly string[])[],
 ): ReadonlyMap<string, FieldFilter> {
   const reset = namedFields(...paths.map((path) => path.join('.')))
-  return new Map([[apiVersion, (set) => recursiveDifference(set, reset)]])
+  const filter: FieldFilter = (set) => recursiveDifference(set, reset)
+  return new Map(apiVersions.map((apiVersion) => [apiVersion, filter]))
 }

@@ -2,7 +2,6 @@
 import type { Catalogue } from '../api/catalogue.js'
 import { formatGroupResource } from '../api/group-version.js'
 import type { OwnerResource } from '../protocol/main-owner.js'
-import { storedResources } from '../registry/stored-resource.js'
 import type { EtcdOptions } from '../storage/factory-options.js'
 import { WatchCacheSizes } from '../storage/factory-overrides.js'
 import { type StorageConfig, transportKey } from '../storage/storage-config.js'
@@ -25,19 +24,18 @@ export interface Served {
 }
 
 export function openServed(etcdOptions: EtcdOptions): Served {
-  const { catalogue, storageFactory } = openScheme(etcdOptions, undefined)
+  const { catalogue, stored, storageFactory } = openScheme(etcdOptions, undefined)
   const clusters = storageFactory.configs()
   const clusterOf = new Map(clusters.map((config, i) => [transportKey(config), i]))
   const sizes = new WatchCacheSizes(etcdOptions.watchCacheSizes)
-  const stored = new Map(storedResources(catalogue).map((r) => [r.name, r]))
   const owned: OwnerResource[] = []
-  for (const { groupResource, name } of stored.values()) {
+  for (const { groupResource, arena } of stored.values()) {
     if (!etcdOptions.watchCache || !sizes.cached(groupResource)) continue
     const resourcePrefix = `/${storageFactory.resourcePrefix(groupResource)}`
     // Two names of one store share an arena: the first has it.
-    if (owned.some((other) => other.resourcePrefix === resourcePrefix)) continue
+    if (owned.some((other) => other.resource === arena)) continue
     const { codec: _codec, transformer: _transformer, ...config } = storageFactory.newConfig(groupResource)
-    owned.push({ resource: name, resourcePrefix, cluster: clusterOf.get(transportKey(config)) ?? 0 })
+    owned.push({ resource: arena, resourcePrefix, cluster: clusterOf.get(transportKey(config)) ?? 0 })
   }
   const resources = catalogue.resources.map((info): ServedPath => {
     const name = formatGroupResource({ group: info.group, resource: info.resource })
@@ -45,9 +43,9 @@ export function openServed(etcdOptions: EtcdOptions): Served {
     const prefix = entry === undefined ? info.resource : storageFactory.resourcePrefix(entry.groupResource)
     return {
       info,
-      arena: name,
+      arena: entry?.arena ?? name,
       keyPrefix: `${etcdOptions.etcdPrefix}/${prefix}/`,
-      direct: entry?.info.version === info.version,
+      direct: entry?.info.version === info.version && entry.info.group === info.group,
       itemsCarryKind: false,
       selectableFields: entry?.fields.map((field) => field.name) ?? [],
     }

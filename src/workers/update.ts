@@ -43,13 +43,13 @@ export async function updatedObject(
 ): Promise<KubeObject> {
   const { endpoint, admission } = worker
   const exists = metadataOf(existing).resourceVersion !== undefined
-  const live = exists ? (endpoint.conversion?.fromStored(structuredClone(existing)) ?? existing) : undefined
+  const live = exists ? (endpoint.conversion?.fromHub(structuredClone(existing)) ?? existing) : undefined
   const object = endpoint.fieldManager.update(live as JsonObject | undefined, wanted as JsonObject, manager, {
     now: worker.now(),
   }) as KubeObject
   const objects = { object, name: worker.request.info.name, ...(exists ? { oldObject: existing } : {}) }
   await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
-  return endpoint.conversion?.toStored(object) ?? object
+  return endpoint.conversion?.toHub(object) ?? object
 }
 
 export function validations(worker: WorkerRequest, dryRun: boolean, name: string) {

@@ -34,6 +34,15 @@ export interface UpdateRules {
   warningsOnUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): string[]
 }
 
+/**
+ * Between a version of a resource and its hub version: the one in memory, which strategies, validation and columns see.
+ * Neither changes what it is given.
+ */
+export interface HubConversion {
+  toHub(object: KubeObject): KubeObject
+  fromHub(object: KubeObject): KubeObject
+}
+
 export interface ResourceRules extends UpdateRules {
   /** Default: a DNS subdomain. */
   readonly nameRule?: NameRule
@@ -69,6 +78,8 @@ export interface ResourceRules extends UpdateRules {
   readonly table?: TableRules
   /** Seconds to live; 0: for ever. */
   ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
+  /** By apiVersion, for versions whose types differ from the hub's; the others differ in their name alone. */
+  readonly conversions?: Readonly<Record<string, HubConversion>>
   /** DELETE answers with the object instead of a Status. */
   readonly returnDeletedObject?: boolean
 }

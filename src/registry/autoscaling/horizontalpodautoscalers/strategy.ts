@@ -6,7 +6,7 @@ import { nonnegativeQuantity } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
 import { type AutoscalerV1, type AutoscalerV2, DEFAULT_CPU_UTILIZATION, isV1, type ScalingRules } from './autoscaler.js'
-import { v1ToV2 } from './conversion.js'
+import { autoscalingV1, v1ToV2 } from './conversion.js'
 import { metricsErrors, referenceErrors } from './metrics.js'
 import { targetsText } from './targets-text.js'
 
@@ -108,6 +108,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
 
 export const horizontalPodAutoscalerRules: ResourceRules = {
   metadataOnUpdate: 'changes',
+  conversions: { 'autoscaling/v1': autoscalingV1 },
   setDefaults,
   validate: (object) => errorsOf(object),
   validateUpdate: errorsOf,

@@ -1,5 +1,6 @@
 /** Thread: any. Events of core/v1 and of events.k8s.io/v1 are one object; some fields have two names. */
 import type { KubeObject } from '../../../api/object.js'
+import type { HubConversion } from '../../generic/resource-rules.js'
 
 export const EVENTS_API = 'events.k8s.io/v1'
 const CORE_API = 'v1'
@@ -30,3 +31,5 @@ export const toCoreEvent = (object: KubeObject): KubeObject =>
 
 export const toEventsEvent = (object: KubeObject): KubeObject =>
   object.apiVersion === EVENTS_API ? object : rename(object, EVENTS_API, 0)
+
+export const eventsV1: HubConversion = { toHub: toCoreEvent, fromHub: toEventsEvent }

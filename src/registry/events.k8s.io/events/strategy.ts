@@ -4,13 +4,12 @@ import type { KubeObject } from '../../../api/object.js'
 import { type Errors, immutable, qualifiedName, sameValue } from '../../../api/validation/checks.js'
 import { pathSegmentName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
-import { EVENTS_API, toCoreEvent } from './conversion.js'
+import { EVENTS_API, eventsV1, toCoreEvent } from './conversion.js'
 import { type Event, eventTable } from './table.js'
 
 const HOUR_SECONDS = 3600
 const SHORT = 128
 const LONG = 1024
-const isStrict = (object: KubeObject): boolean => object.apiVersion === EVENTS_API
 const at = (...names: string[]): FieldPath => FieldPath.of(...names)
 
 function limited(value: string | undefined, field: string, limit: number, needed: boolean): Errors {
@@ -29,10 +28,10 @@ function namespaceErrors({ metadata, involvedObject, eventTime }: Event): Errors
 }
 
 /** Of every event, however it is written. Those without a time are of the old kind: less is asked of them. */
-function commonErrors(object: KubeObject): Errors {
+function commonErrors(object: KubeObject, isStrict = false): Errors {
   const event = toCoreEvent(object) as Event
   if (!event.eventTime) return namespaceErrors(event)
-  const controller = at(isStrict(object) ? 'reportingController' : 'reportingComponent')
+  const controller = at(isStrict ? 'reportingController' : 'reportingComponent')
   const { reportingComponent = '' } = event
   return [
     ...namespaceErrors(event),
@@ -133,12 +132,13 @@ export const coreEventRules: ResourceRules = {
   ...shared,
   nameRule: pathSegmentName,
   metadataOnUpdate: 'none',
-  validate: commonErrors,
+  validate: (object) => commonErrors(object),
 }
 
 export const eventsEventRules: ResourceRules = {
   ...shared,
   metadataOnUpdate: 'changes',
-  validate: (object) => [...commonErrors(object), ...strictErrors(object)],
-  validateUpdate: (object, old) => [...commonErrors(object), ...changeErrors(object, old)],
+  conversions: { [EVENTS_API]: eventsV1 },
+  validate: (object) => [...commonErrors(object, true), ...strictErrors(object)],
+  validateUpdate: (object, old) => [...commonErrors(object, true), ...changeErrors(object, old)],
 }
