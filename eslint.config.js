@@ -2,7 +2,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist', 'build', 'node_modules', 'scripts', '*.js', '**/generated/**', 'bench/k6'] },
+  { ignores: ['dist', 'bundle', 'build', 'node_modules', 'scripts', '*.js', '**/generated/**', 'bench/k6'] },
   {
     files: ['{src,test,bench}/**/*.ts'],
     plugins: { '@typescript-eslint': tseslint.plugin },

@@ -40,7 +40,7 @@ export class OwnerClient {
 
   private constructor(options: OwnerClientOptions) {
     this.#options = options
-    this.#worker = new Worker(new URL('./owner-thread.js', import.meta.url), {
+    this.#worker = new Worker(new URL('../workers/owner-thread.js', import.meta.url), {
       workerData: options.config,
       // Loaders that the process was started with are not for what is built.
       execArgv: [],

@@ -117,7 +117,7 @@ t.test('on etcd', { skip: skipWithoutEtcd }, async (t) => {
 t.test('every wrong flag is reported at once, with the nearest name', async (t) => {
   const done = spawnSync(
     process.execPath,
-    ['dist/main/index.js', '--dta-dir=x', '--secure-port=abc', '--storage-backend=etcd2'],
+    ['bundle/main/index.js', '--dta-dir=x', '--secure-port=abc', '--storage-backend=etcd2'],
     { encoding: 'utf8' },
   )
   t.equal(done.status, 2)

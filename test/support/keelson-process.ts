@@ -26,7 +26,7 @@ export class KeelsonProcess {
     const storage = flags.some((flag) => flag.startsWith('--etcd-servers'))
       ? []
       : ['--data-dir', path.join(dataDir, 'data')]
-    const child = spawn(process.execPath, ['dist/main/index.js', '--secure-port=0', ...storage, ...flags], {
+    const child = spawn(process.execPath, ['bundle/main/index.js', '--secure-port=0', ...storage, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let said = ''
