@@ -15,6 +15,9 @@ export interface Config {
   readonly port: number
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   readonly poolThreads: number
+  /** 1: in the main thread; more: each in its own. */
+  readonly frontEnds: number
+  readonly shutdownDelayMs: number
   readonly logLevel: string
   readonly tokenFile: string
   readonly etcdOptions: EtcdOptions
@@ -59,6 +62,8 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     port: flagNumber(values, 'secure-port'),
     tls: certFile === '' ? undefined : { certFile, keyFile: text('tls-private-key-file') },
     poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
+    frontEnds: flagNumber(values, 'front-ends'),
+    shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
     tokenFile: text('token-auth-file'),
     etcdOptions,

@@ -16,7 +16,7 @@ import { respondCompressed, wantsGzip } from './compression.js'
 import type { Exchange } from './exchange.js'
 import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
-import type { Pool } from './pool.js'
+import type { PoolRunner } from './pool.js'
 import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
 import type { RequestGate } from './request-gate.js'
 import { requestInfo } from './request-info.js'
@@ -35,7 +35,7 @@ const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd
 
 export interface FrontEndOptions {
   readonly cache: CacheView
-  readonly pool: Pool
+  readonly pool: PoolRunner
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger

@@ -2,10 +2,10 @@
 
 import * as uws from 'uWebSockets.js'
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:net'
 import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
 import { Exchange, type RequestHead, type ResponsePort } from './exchange.js'
+import { isPortFree } from './port-probe.js'
 
 export interface HttpServerOptions {
   readonly host: string
@@ -37,7 +37,7 @@ export class HttpServer implements Closable {
 
   async start(): Promise<void> {
     const { tls, host, port, sharePort } = this.#options
-    if (!sharePort && port !== 0 && !(await isFree(host, port))) throw new ListenError(taken(host, port))
+    if (!sharePort && port !== 0 && !(await isPortFree(host, port))) throw new ListenError(taken(host, port))
     const app = tls === undefined ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
     this.#app = app
     app.any('/*', (response, request) => this.#accept(response, request))
@@ -139,15 +139,3 @@ class UwsRequestHead implements RequestHead {
 
 const taken = (host: string, port: number): string =>
   `cannot listen on ${host}:${port}: the address is in use or not allowed`
-
-/**
- * uWebSockets.js lets a second process share a port unnoticed. Its exclusive way of listening is no help: it refuses a
- * port for a minute after a restart, while connections of the last process are still remembered.
- */
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)))
-  })
-}

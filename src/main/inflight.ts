@@ -3,6 +3,7 @@
  * counted. Nobody waits.
  */
 import { newTooManyRequests } from '../api/status.js'
+import type { FrontEndState } from './front-end-state.js'
 import type { GatedRequest, Leave, RequestGate } from './request-gate.js'
 
 /** `head` and `options`: the verb of a path that is no resource is its method. */
@@ -24,32 +25,22 @@ const nothing: Leave = () => undefined
 
 export class Inflight implements RequestGate {
   readonly #limits: InflightLimits
+  readonly #state: FrontEndState
   /** One way out for all: a place is a number. */
-  readonly #leaveReads: Leave = () => void this.#reads--
-  readonly #leaveWrites: Leave = () => void this.#writes--
-  #reads = 0
-  #writes = 0
+  readonly #leaveReads: Leave = () => this.#state.leave(false)
+  readonly #leaveWrites: Leave = () => this.#state.leave(true)
 
-  constructor(limits: InflightLimits) {
+  /** The limits are those of the process: its front ends count together. */
+  constructor(limits: InflightLimits, state: FrontEndState) {
     this.#limits = limits
-  }
-
-  get current(): { reads: number; writes: number } {
-    return { reads: this.#reads, writes: this.#writes }
+    this.#state = state
   }
 
   enter({ mutating, longRunning }: Pick<GatedRequest, 'mutating' | 'longRunning'>): Leave {
     if (longRunning) return nothing
     const { maxRequests, maxMutatingRequests } = this.#limits
-    const limit = mutating ? maxMutatingRequests : maxRequests
-    if (limit > 0 && (mutating ? this.#writes : this.#reads) >= limit) {
+    if (!this.#state.enter(mutating, mutating ? maxMutatingRequests : maxRequests))
       throw newTooManyRequests('Too many requests, please try again later.', 1)
-    }
-    if (mutating) {
-      this.#writes++
-      return this.#leaveWrites
-    }
-    this.#reads++
-    return this.#leaveReads
+    return mutating ? this.#leaveWrites : this.#leaveReads
   }
 }

@@ -39,6 +39,20 @@ export const FLAGS: readonly Flag[] = [
     help: 'Threads that decode, validate and store; 0 chooses by the number of cores.',
   },
   {
+    name: 'front-ends',
+    type: 'integer',
+    default: '1',
+    group: SERVING,
+    help: 'Threads that serve clients on the port; 1 is the main thread itself.',
+  },
+  {
+    name: 'shutdown-delay-duration',
+    type: 'duration',
+    default: '0s',
+    group: SERVING,
+    help: 'How long requests are served after /readyz has said that the server stops.',
+  },
+  {
     name: 'token-auth-file',
     type: 'string',
     default: '',
@@ -230,6 +244,7 @@ export function validate(values: FlagValues): string[] {
   }
   within('secure-port', 0, 65535)
   within('pool-threads', 0, 256)
+  within('front-ends', 1, 16)
   within('delete-collection-workers', 1, 1000)
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)

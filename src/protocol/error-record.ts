@@ -1,6 +1,7 @@
 /**
  * Thread: any. Errors between threads: a posted Error loses its class, code and fields, so records cross instead.
  */
+import { type Status, StatusError } from '../api/status.js'
 import { StorageError, type StorageErrorCode, type StorageErrorFields } from '../storage/errors.js'
 
 export type ErrorRecord =
@@ -12,6 +13,8 @@ export type ErrorRecord =
       /** The message of the cause; the rest of it stays in its thread. */
       readonly cause?: string
     }
+  /** An answer to the client. */
+  | { readonly kind: 'status'; readonly status: Status }
   /** Nothing a caller expects: a fault in the other thread. */
   | { readonly kind: 'fault'; readonly name: string; readonly message: string; readonly stack: string }
 
@@ -21,6 +24,7 @@ export function toErrorRecord(error: unknown): ErrorRecord {
     const record = { kind: 'storage', code: error.code, message: error.message, fields } as const
     return cause === undefined ? record : { ...record, cause: cause instanceof Error ? cause.message : String(cause) }
   }
+  if (error instanceof StatusError) return { kind: 'status', status: error.status }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
   return { kind: 'fault', name, message, stack: stack ?? '' }
 }
@@ -30,6 +34,7 @@ export function fromErrorRecord(record: ErrorRecord): Error {
     const { code, message, fields, cause } = record
     return new StorageError(code, message, cause === undefined ? fields : { ...fields, cause })
   }
+  if (record.kind === 'status') return new StatusError(record.status)
   const error = new Error(`in another thread: ${record.name}: ${record.message}`)
   error.stack = `${error.stack ?? ''}\n${record.stack}`
   return error

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { StatusError } from '#keelson/api/status.js'
+import { FrontEndState } from '#keelson/main/front-end-state.js'
 import { Inflight, isLongRunning, isMutating } from '#keelson/main/inflight.js'
 
 const refusal = (enter: () => unknown): StatusError | undefined => {
@@ -13,7 +14,8 @@ const refusal = (enter: () => unknown): StatusError | undefined => {
 }
 
 t.test('reads and writes are counted apart, and who leaves makes room', async (t) => {
-  const inflight = new Inflight({ maxRequests: 2, maxMutatingRequests: 1 })
+  const state = new FrontEndState()
+  const inflight = new Inflight({ maxRequests: 2, maxMutatingRequests: 1 }, state)
   const leave = inflight.enter({ mutating: false, longRunning: false })
   inflight.enter({ mutating: false, longRunning: false })
   inflight.enter({ mutating: true, longRunning: false })
@@ -21,22 +23,36 @@ t.test('reads and writes are counted apart, and who leaves makes room', async (t
   t.equal(refused?.status.code, 429)
   t.equal(refused?.status.details?.retryAfterSeconds, 1)
   t.ok(refusal(() => inflight.enter({ mutating: true, longRunning: false })))
-  t.same(inflight.current, { reads: 2, writes: 1 }, 'who was refused takes no place')
+  t.same(state.inflight, { reads: 2, writes: 1 }, 'who was refused takes no place')
   leave()
-  t.same(inflight.current, { reads: 1, writes: 1 })
+  t.same(state.inflight, { reads: 1, writes: 1 })
   inflight.enter({ mutating: false, longRunning: false })
 })
 
 t.test('what lasts takes no place', async (t) => {
-  const inflight = new Inflight({ maxRequests: 1, maxMutatingRequests: 1 })
+  const state = new FrontEndState()
+  const inflight = new Inflight({ maxRequests: 1, maxMutatingRequests: 1 }, state)
   for (let i = 0; i < 3; i++) inflight.enter({ mutating: false, longRunning: true })()
-  t.same(inflight.current, { reads: 0, writes: 0 })
+  t.same(state.inflight, { reads: 0, writes: 0 })
+})
+
+t.test('front ends count together', async (t) => {
+  const state = new FrontEndState()
+  const limits = { maxRequests: 1, maxMutatingRequests: 1 }
+  const one = new Inflight(limits, state)
+  const other = new Inflight(limits, new FrontEndState(state.buffer))
+  const leave = one.enter({ mutating: true, longRunning: false })
+  t.ok(refusal(() => other.enter({ mutating: true, longRunning: false })))
+  leave()
+  other.enter({ mutating: true, longRunning: false })()
+  t.same(state.inflight, { reads: 0, writes: 0 })
 })
 
 t.test('a limit of 0 is none', async (t) => {
-  const inflight = new Inflight({ maxRequests: 0, maxMutatingRequests: 0 })
+  const state = new FrontEndState()
+  const inflight = new Inflight({ maxRequests: 0, maxMutatingRequests: 0 }, state)
   for (let i = 0; i < 1000; i++) inflight.enter({ mutating: i % 2 === 0, longRunning: false })
-  t.same(inflight.current, { reads: 500, writes: 500 })
+  t.same(state.inflight, { reads: 500, writes: 500 })
 })
 
 t.test('what counts as a write, and what is not counted', async (t) => {

@@ -1,0 +1,123 @@
+/**
+ * Thread: main, or a front end's own. One front end, put together from plain configuration, a line to the owner and a line
+ * to the process: so it runs in the main thread or in any number of others.
+ *
+ *   open() ──listen()──▶ listening ──stopListening()──▶ draining ──drain()──▶ ──close()──▶ closed
+ */
+import { readFileSync } from 'node:fs'
+import type { MessagePort } from 'node:worker_threads'
+import type { UserInfo } from '../api/user-info.js'
+import type { Authenticator } from '../auth/interface.js'
+import { StaticTokens } from '../auth/static-tokens.js'
+import { CacheClient } from '../cacher/cache-client.js'
+import { systemClock } from '../lib/clock.js'
+import { type Closable, Lifecycle } from '../lib/lifecycle.js'
+import type { Logger } from '../lib/logger.js'
+import type { Served } from '../workers/served.js'
+import { ClientCacheView } from './cache-view.js'
+import type { Config } from './config.js'
+import { FrontEnd } from './front-end.js'
+import type { FrontEndState } from './front-end-state.js'
+import { HttpServer } from './http-server.js'
+import { Inflight } from './inflight.js'
+import { NonResourcePaths } from './non-resource-paths.js'
+import type { PoolRunner } from './pool.js'
+import { ServedResource } from './served-resource.js'
+import { installServerPaths, type ProcessLine } from './server-paths.js'
+
+/** What everybody is on a server without credentials, which listens on loopback only. */
+const LOCAL_ADMIN: UserInfo = {
+  name: 'system:admin',
+  uid: '',
+  groups: ['system:masters', 'system:authenticated'],
+  extra: {},
+}
+
+export interface FrontEndAssemblyOptions {
+  readonly config: Config
+  readonly served: Served
+  /** To the owner. */
+  readonly ownerPort: MessagePort
+  readonly pool: PoolRunner
+  readonly line: ProcessLine
+  readonly state: FrontEndState
+  readonly logger: Logger
+}
+
+export class FrontEndAssembly implements Closable {
+  readonly #config: Config
+  readonly #frontEnd: FrontEnd
+  readonly #lifecycle: Lifecycle
+  #http: HttpServer | undefined
+
+  private constructor(config: Config, frontEnd: FrontEnd, lifecycle: Lifecycle) {
+    this.#config = config
+    this.#frontEnd = frontEnd
+    this.#lifecycle = lifecycle
+  }
+
+  static async open(options: FrontEndAssemblyOptions): Promise<FrontEndAssembly> {
+    const { config, served, pool, line, state, logger } = options
+    const lifecycle = new Lifecycle()
+    const cache = await CacheClient.attach(options.ownerPort)
+    lifecycle.own('cache', { close: () => cache.detach() })
+    const paths = new NonResourcePaths()
+    const frontEnd = new FrontEnd({
+      cache: new ClientCacheView(cache),
+      pool,
+      clock: systemClock,
+      random: Math.random,
+      logger,
+      nonResourcePaths: paths,
+      gate: new Inflight(config.inflight, state),
+      requestTimeoutMs: config.requestTimeoutMs,
+      minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
+      authenticator: authenticator(config),
+    })
+    frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
+    const assembly = new FrontEndAssembly(config, frontEnd, lifecycle)
+    const address = (): string => `${config.host}:${assembly.port}`
+    installServerPaths(paths, { served, pool, line, state, address })
+    return assembly
+  }
+
+  /** 0 before it listens. */
+  get port(): number {
+    return this.#http?.port ?? 0
+  }
+
+  /** `sharePort`: another front end of this process listens there already. */
+  async listen(port: number, sharePort: boolean): Promise<number> {
+    const { host, tls } = this.#config
+    const http = new HttpServer({ host, port, tls, sharePort, onRequest: this.#frontEnd.handle })
+    await http.start()
+    this.#http = http
+    this.#lifecycle.own('http', http)
+    return http.port
+  }
+
+  /** No new connections; those that are open go on. */
+  stopListening(): void {
+    this.#http?.stopListening()
+  }
+
+  /** Ends every watch and resolves when no request is under way. */
+  drain(): Promise<void> {
+    return this.#frontEnd.drain()
+  }
+
+  close(): Promise<void> {
+    return this.#lifecycle.close()
+  }
+}
+
+function authenticator({ tokenFile }: Config): Authenticator {
+  if (tokenFile === '') return { authenticate: () => ({ user: LOCAL_ADMIN }) }
+  const tokens = StaticTokens.parse(readFileSync(tokenFile, 'utf8'))
+  return {
+    authenticate: ({ authorization }) => {
+      const user = authorization.startsWith('Bearer ') ? tokens.find(authorization.slice(7).trim()) : undefined
+      return user === undefined ? undefined : { user }
+    },
+  }
+}

@@ -1,0 +1,62 @@
+/** Thread: a front end's own. The thread's entry: opens a front end, answers main, ends when asked. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '../lib/assert.js'
+import { toErrorRecord } from '../protocol/error-record.js'
+import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
+import { PortLogger } from '../workers/port-logger.js'
+import { openServed } from '../workers/served.js'
+import type { Config } from './config.js'
+import { FrontEndAssembly } from './front-end-assembly.js'
+import { FrontEndState } from './front-end-state.js'
+import { PortCalls } from './port-calls.js'
+import { RelayedPool } from './relayed-pool.js'
+
+assert(parentPort !== null, 'a front end that is no thread is assembled by main')
+const port = parentPort
+const { config, ownerPort, state } = workerData as FrontEndStart<Config>
+const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
+
+let assembly: FrontEndAssembly | undefined
+const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, FrontEndCalls>({
+  port: { postMessage: tell },
+  handlers: {
+    listen: async ({ port: wanted, sharePort }) => ({ port: await opened().listen(wanted, sharePort) }),
+    stopListening: () => {
+      opened().stopListening()
+      return undefined
+    },
+    drain: async () => {
+      await opened().drain()
+      return undefined
+    },
+    close: async () => {
+      await opened().close()
+      // After the reply: with nothing left to listen to the thread ends by itself.
+      setImmediate(() => port.close())
+      return undefined
+    },
+  },
+})
+port.on('message', (message: CallMessage) => calls.take(message))
+
+function opened(): FrontEndAssembly {
+  assert(assembly !== undefined, 'main calls after `started`')
+  return assembly
+}
+
+try {
+  assembly = await FrontEndAssembly.open({
+    config,
+    served: openServed(config.etcdOptions),
+    ownerPort,
+    pool: new RelayedPool(calls),
+    line: { health: () => calls.call('health', {}), metrics: () => calls.call('metrics', {}) },
+    state: new FrontEndState(state),
+    logger,
+  })
+  tell({ type: 'started' })
+} catch (error) {
+  tell({ type: 'failed', error: toErrorRecord(error) })
+  port.close()
+}

@@ -1,0 +1,33 @@
+/** Thread: a front end's own. The pool of the process, over the line to main. */
+import type { MainCalls } from '../protocol/main-front-end.js'
+import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
+import { type PoolRunner, transferable } from './pool.js'
+import type { Calls, PortCalls } from './port-calls.js'
+
+export class RelayedPool implements PoolRunner {
+  readonly #calls: PortCalls<MainCalls, Calls>
+
+  constructor(calls: PortCalls<MainCalls, Calls>) {
+    this.#calls = calls
+  }
+
+  run<K extends PoolTaskName>(
+    type: K,
+    input: Parameters<PoolTasks[K]>[0],
+    signal?: AbortSignal,
+  ): Promise<PoolResult<K>> {
+    const task = { type, input } as PoolTask
+    return this.#calls.call('pool', task, { transfer: transferable(task), signal }) as Promise<PoolResult<K>>
+  }
+}
+
+/** The bytes of a pool's result, for whoever passes it on: moved where nothing else lies in the same memory. */
+export function transferableResult(result: unknown): ArrayBuffer[] {
+  const views = Array.isArray(result) ? result : [(result as { body?: unknown } | undefined)?.body]
+  const buffers = new Set<ArrayBuffer>()
+  for (const view of views as unknown[]) {
+    if (view instanceof Uint8Array && view.buffer instanceof ArrayBuffer && view.byteLength === view.buffer.byteLength)
+      buffers.add(view.buffer)
+  }
+  return [...buffers].filter((buffer) => buffer.byteLength > 0)
+}

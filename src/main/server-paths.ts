@@ -1,0 +1,69 @@
+/** Thread: main. The paths that are no resources, as a front end serves them. */
+import { KUBERNETES_VERSION } from '../api/catalogue.js'
+import { DiscoveryDocuments } from '../api/discovery.js'
+import type { OwnerHealth } from '../protocol/main-owner.js'
+import type { Served } from '../workers/served.js'
+import { installDocuments } from './documents.js'
+import type { Exchange } from './exchange.js'
+import { respondEncoded } from './front-end.js'
+import type { FrontEndState } from './front-end-state.js'
+import { type HealthCheck, HealthEndpoint } from './health.js'
+import type { NonResourcePaths } from './non-resource-paths.js'
+import type { PoolRunner } from './pool.js'
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+
+/** What the process has once, asked for by every front end. */
+export interface ProcessLine {
+  health(): Promise<OwnerHealth>
+  /** The text of /metrics. */
+  metrics(): Promise<string>
+}
+
+export interface ServerPathsOptions {
+  readonly served: Served
+  readonly pool: PoolRunner
+  readonly line: ProcessLine
+  readonly state: FrontEndState
+  /** host:port, for clients that ask where the server is. */
+  readonly address: () => string
+}
+
+export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
+  const { served, pool, line, state, address } = options
+  const { catalogue } = served
+  const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.')
+  const version = {
+    major,
+    minor,
+    gitVersion: `${KUBERNETES_VERSION}+keelson`,
+    platform: `${process.platform}/${process.arch}`,
+    goVersion: `node${process.version}`,
+  }
+  installDocuments(paths, new DiscoveryDocuments(catalogue), version, catalogue.groups(), address)
+  paths.exact('/metrics', async (exchange) => {
+    exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
+  })
+  const openApi = async (exchange: Exchange, path: string): Promise<void> =>
+    await respondEncoded(exchange, await pool.run('document', { path }))
+  paths.exact('/openapi/v2', (exchange) => openApi(exchange, '/openapi/v2'))
+  paths.exact('/openapi/v3', (exchange) => openApi(exchange, '/openapi/v3'))
+  paths.below('/openapi/v3/', (exchange, _query, rest) => openApi(exchange, `/openapi/v3/${rest}`))
+  const ping: HealthCheck = { name: 'ping', check: () => undefined }
+  const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
+  const shutdown: HealthCheck = {
+    name: 'shutdown',
+    check: () => {
+      if (!state.ready) throw new Error('the server is starting or stopping')
+    },
+  }
+  new HealthEndpoint('/healthz', [ping, etcd]).install(paths)
+  new HealthEndpoint('/livez', [ping, etcd]).install(paths)
+  new HealthEndpoint('/readyz', [ping, etcd, shutdown]).install(paths)
+}
+
+async function storageHealth(line: ProcessLine): Promise<void> {
+  const { clusters } = await line.health()
+  const lost = clusters.findIndex((cluster) => !cluster.following)
+  if (lost >= 0) throw new Error(`storage cluster ${lost} does not answer`)
+}

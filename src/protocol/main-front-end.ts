@@ -1,0 +1,49 @@
+/**
+ * Thread: any. The whole contract between the process's main thread and a front-end thread. Both sides call, answer and
+ * log in the same words; each call may be given up.
+ *
+ * A front-end thread reads shared memory by itself, over a line of its own to the owner. What it asks main for is what
+ * the process has once: the pool, the owner's health, the metrics.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import type { ErrorRecord } from './error-record.js'
+import type { LogLevel, OwnerHealth } from './main-owner.js'
+import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
+
+/** `C` is the completed configuration: plain data, known to both sides. */
+export interface FrontEndStart<C> {
+  readonly config: C
+  /** To the owner: CacheClient.attach() takes it. Transferred. */
+  readonly ownerPort: MessagePort
+  /** What all front ends share: see FrontEndState. */
+  readonly state: SharedArrayBuffer
+}
+
+export type MainCalls = {
+  /** Bodies are transferred in both directions. */
+  pool: (task: PoolTask) => PoolResult<PoolTaskName>
+  health: (input: Record<string, never>) => OwnerHealth
+  metrics: (input: Record<string, never>) => string
+}
+
+export type FrontEndCalls = {
+  /** `sharePort`: another thread listens there already. Replies with the port, also when 0 was asked for. */
+  listen: (input: { readonly port: number; readonly sharePort: boolean }) => { readonly port: number }
+  stopListening: (input: Record<string, never>) => undefined
+  /** Ends watches; replies when no request is under way. */
+  drain: (input: Record<string, never>) => undefined
+  /** The thread ends after its reply: uWebSockets.js aborts a process in which a thread ends without having closed. */
+  close: (input: Record<string, never>) => undefined
+}
+
+/** Either side's messages. */
+export type CallMessage =
+  | { readonly type: 'call'; readonly id: number; readonly method: string; readonly input: unknown }
+  /** Nobody waits for the answer any longer; it may come nevertheless. */
+  | { readonly type: 'cancel'; readonly id: number }
+  | { readonly type: 'reply'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'error'; readonly id: number; readonly error: ErrorRecord }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
+  /** Of a front-end thread, once: it can be called; or why not. */
+  | { readonly type: 'started' }
+  | { readonly type: 'failed'; readonly error: ErrorRecord }
