@@ -2,10 +2,13 @@
 import type { RequestInfo } from '../api/request-info.js'
 import type { UserInfo } from '../api/user-info.js'
 import type { Attributes, Credentials, Verdict } from '../auth/interface.js'
+import type { Timer } from '../lib/clock.js'
 import type { Exchange, RequestHead } from './exchange.js'
 import { isLongRunning, isMutating } from './inflight.js'
+import type { ReadRequest } from './read-context.js'
 import type { GatedRequest, Leave } from './request-gate.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
+import type { ServedResource } from './served-resource.js'
 
 export const NO_QUERY = new URLSearchParams()
 
@@ -25,13 +28,20 @@ const NOT_UNDERSTOOD: RequestInfo = {
 }
 const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} }
 
-export class ApiRequest implements GatedRequest, ObservedRequest {
+export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   readonly exchange: Exchange
   readonly startedMs: number
   info: RequestInfo = NOT_UNDERSTOOD
   query: URLSearchParams = NO_QUERY
   user: UserInfo = NOBODY
   verdict: Verdict | undefined
+  /** Set once it is known that there is one. */
+  resource!: ServedResource
+  /** From its start; the server's own limit unless the client asks for less. */
+  timeoutMs = 0
+  /** Runs while an answer is owed. */
+  deadline: Timer | undefined
+  #abort: AbortController | undefined
   #leave: Leave | undefined
   #goneListeners: (() => void)[] | undefined
 
@@ -83,6 +93,15 @@ export class ApiRequest implements GatedRequest, ObservedRequest {
     }
   }
 
+  /** Aborts when nobody waits for the answer any longer. */
+  signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController()
+      if (this.exchange.over) this.#abort.abort()
+    }
+    return this.#abort.signal
+  }
+
   onGone(listener: () => void): void {
     if (this.exchange.answered) listener()
     else {
@@ -110,7 +129,9 @@ export class ApiRequest implements GatedRequest, ObservedRequest {
 
   /** The answer is out, or nobody waits for it. */
   finished(): void {
+    this.deadline?.cancel()
     this.leave()
+    this.#abort?.abort()
     const listeners = this.#goneListeners
     this.#goneListeners = undefined
     if (listeners !== undefined) for (const listener of listeners) listener()

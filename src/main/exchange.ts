@@ -109,6 +109,11 @@ export class Exchange implements Credentials {
     return this.#state !== 'open'
   }
 
+  /** Nothing more will be written. */
+  get over(): boolean {
+    return this.#state === 'ended' || this.#state === 'aborted'
+  }
+
   /** Of the answer's body so far. */
   get bytesSent(): number {
     return this.#bytes
@@ -213,6 +218,11 @@ export class Exchange implements Credentials {
       this.#port.end(this.head.method === 'HEAD' ? '' : body)
     })
     this.#end()
+  }
+
+  /** Gives up an answer under way: the client learns by the end of its connection that it is not whole. */
+  breakOff(): void {
+    if (this.#state === 'answering') this.#port.close()
   }
 
   /** Ends with the connection closed: for a client whose request cannot be read to its end. */

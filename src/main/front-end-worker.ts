@@ -36,7 +36,7 @@ export class FrontEndWorker implements Closable {
     this.#options = options
     const { config, ownerPort, state } = options
     const workerData: FrontEndStart<Config> = { config, ownerPort, state }
-    this.#worker = new Worker(new URL('./front-end-thread.js', import.meta.url), {
+    this.#worker = new Worker(new URL('../main/front-end-thread.js', import.meta.url), {
       workerData,
       transferList: [ownerPort],
       execArgv: [],

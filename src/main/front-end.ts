@@ -21,6 +21,7 @@ import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
 import type { RequestGate } from './request-gate.js'
 import { requestInfo } from './request-info.js'
 import type { RequestObserver } from './request-observer.js'
+import { requestTimeoutMs, timedOut } from './request-timeout.js'
 import { checkShape, ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
 import { getObject } from './verbs/get.js'
@@ -28,7 +29,7 @@ import { listObjects } from './verbs/list.js'
 import { startWatch, type Watch } from './verbs/watch.js'
 import { JSON_FRAMING, PROTOBUF_FRAMING } from './verbs/watch-frames.js'
 import { WatchHub } from './verbs/watch-hub.js'
-import { MAX_BODY_BYTES, writeError } from './write-status.js'
+import { MAX_BODY_BYTES, writeError, writeStatus } from './write-status.js'
 
 const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
@@ -84,6 +85,16 @@ export class FrontEnd {
     } catch (error) {
       writeError(exchange, error, this.#options.logger)
     }
+    // Most are answered by now and need no timer.
+    if (!exchange.over && !request.longRunning) this.#watchDeadline(request)
+  }
+
+  #watchDeadline(request: ApiRequest): void {
+    const { exchange } = request
+    request.deadline = this.#options.clock.after(request.timeoutMs, () => {
+      if (exchange.answered) exchange.breakOff()
+      else writeStatus(exchange, timedOut.status)
+    })
   }
 
   #finished(request: ApiRequest, status: number): void {
@@ -114,6 +125,9 @@ export class FrontEnd {
     const { head } = exchange
     if (head.query !== '') request.query = new URLSearchParams(head.query)
     request.info = requestInfo(head.method, decodePath(head.rawPath), request.query)
+    const { requestTimeoutMs: maximumMs } = this.#options
+    request.timeoutMs =
+      head.query === '' || request.longRunning ? maximumMs : requestTimeoutMs(request.query.get('timeout'), maximumMs)
     const found = this.#options.authenticator.authenticate(exchange)
     if (!(found instanceof Promise)) return this.#identified(request, found)
     head.keepHeaders()
@@ -158,12 +172,13 @@ export class FrontEnd {
   }
 
   #serve(request: ApiRequest): Promise<void> | undefined {
-    const { exchange, info, query, user } = request
+    const { exchange, info, query } = request
     if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
     checkShape(info, resource, info.parts.length > 1)
-    const pending = this.#dispatch({ exchange, info, query, resource, user })
+    request.resource = resource
+    const pending = this.#dispatch(request)
     // A watch that has begun takes nobody's place.
     return request.longRunning ? pending?.finally(() => request.leave()) : pending
   }
@@ -237,17 +252,17 @@ export class FrontEnd {
   async #fromPool(request: ReadRequest): Promise<void> {
     await respondEncoded(
       request.exchange,
-      await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array())),
+      await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array()), request.signal()),
     )
   }
 
   async #write(request: ReadRequest): Promise<void> {
     const body = await request.exchange.readBody(MAX_BODY_BYTES)
-    const response = await this.#options.pool.run('write', this.#poolRequest(request, body))
+    const response = await this.#options.pool.run('write', this.#poolRequest(request, body), request.signal())
     await respondEncoded(request.exchange, response)
   }
 
-  #poolRequest({ exchange, info, user }: ReadRequest, body: Uint8Array): PoolRequest {
+  #poolRequest({ exchange, info, user, timeoutMs }: ReadRequest, body: Uint8Array): PoolRequest {
     const { head } = exchange
     return {
       info,
@@ -259,7 +274,7 @@ export class FrontEnd {
       userAgent: head.userAgent,
       body,
       auditId: head.auditId,
-      deadlineMs: this.#options.clock.now() + this.#options.requestTimeoutMs,
+      deadlineMs: this.#options.clock.now() + timeoutMs,
     }
   }
 }

@@ -2,11 +2,10 @@
 import { cpus } from 'node:os'
 import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { newTooManyRequests } from '../api/status.js'
-import { Deferred } from '../lib/deferred.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
 const TASKS_PER_THREAD = 128
@@ -30,37 +29,21 @@ export interface PoolRunner {
   run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], signal?: AbortSignal): Promise<PoolResult<K>>
 }
 
-/** Nobody waits for it any longer. */
-export class TaskCancelled extends Error {
-  override readonly name = 'TaskCancelled'
-}
-
-interface QueuedTask {
-  readonly task: PoolTask
-  readonly signal: AbortSignal | undefined
-  readonly result: Deferred<unknown>
-}
-
 /**
  * Tasks wait here, not in Piscina: there, a signal that aborts a task under way ends its thread, and all the others that
  * are under way in it.
  */
 export class Pool implements Closable, PoolRunner {
   readonly #piscina: Piscina
-  readonly #capacity: number
-  #queue: QueuedTask[] = []
-  /** Of the queue, those before this are gone. */
-  #queueHead = 0
-  #running = 0
+  readonly #queue: TaskQueue
 
   constructor(options: PoolOptions) {
-    this.#capacity = options.threads * TASKS_PER_THREAD
+    this.#queue = new TaskQueue({ capacity: options.threads * TASKS_PER_THREAD, maxWaiting: MAX_QUEUE })
     this.#piscina = new Piscina({
       filename: new URL('../workers/pool-thread.js', import.meta.url).href,
       minThreads: options.threads,
       maxThreads: options.threads,
       concurrentTasksPerWorker: TASKS_PER_THREAD,
-      maxQueue: MAX_QUEUE,
       // Waiting by Atomics would block a thread that has storage calls under way.
       atomics: 'disabled',
       workerData: options.start,
@@ -74,7 +57,7 @@ export class Pool implements Closable, PoolRunner {
   }
 
   get queueSize(): number {
-    return this.#queue.length - this.#queueHead
+    return this.#queue.waiting
   }
 
   run<K extends PoolTaskName>(
@@ -83,34 +66,8 @@ export class Pool implements Closable, PoolRunner {
     signal?: AbortSignal,
   ): Promise<PoolResult<K>> {
     const task = { type, input } as PoolTask
-    if (this.#running < this.#capacity) return this.#start(task) as Promise<PoolResult<K>>
-    if (this.queueSize >= MAX_QUEUE)
-      return Promise.reject(newTooManyRequests('too many requests, please try again later', 1))
-    const result = new Deferred<unknown>()
-    this.#queue.push({ task, signal, result })
-    return result.promise as Promise<PoolResult<K>>
-  }
-
-  async #start(task: PoolTask): Promise<unknown> {
-    this.#running++
-    try {
-      return await this.#piscina.run(task, { transferList: transferable(task) })
-    } finally {
-      this.#running--
-      this.#next()
-    }
-  }
-
-  #next(): void {
-    while (this.#running < this.#capacity && this.queueSize > 0) {
-      const { task, signal, result } = this.#queue[this.#queueHead++]!
-      if (signal?.aborted === true) result.reject(new TaskCancelled())
-      else result.resolve(this.#start(task))
-    }
-    if (this.#queueHead > this.#queue.length / 2) {
-      this.#queue = this.#queue.slice(this.#queueHead)
-      this.#queueHead = 0
-    }
+    const start = (): Promise<PoolResult<K>> => this.#piscina.run(task, { transferList: transferable(task) })
+    return this.#queue.run(start, signal)
   }
 
   async close(): Promise<void> {

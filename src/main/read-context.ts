@@ -26,6 +26,8 @@ export interface ReadRequest {
   readonly query: URLSearchParams
   readonly resource: ServedResource
   readonly user: UserInfo
+  readonly timeoutMs: number
+  signal(): AbortSignal
 }
 
 export interface ReadContext {

@@ -6,6 +6,7 @@ import { InvalidCredentials } from '../auth/interface.js'
 import type { Logger } from '../lib/logger.js'
 import { BodyTooLarge, ClientGone } from './body-reader.js'
 import type { Exchange } from './exchange.js'
+import { TaskCancelled } from './task-cancelled.js'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
 
@@ -17,7 +18,7 @@ export function writeStatus(exchange: Exchange, status: Status): void {
 }
 
 export function writeError(exchange: Exchange, error: unknown, logger: Logger): void {
-  if (error instanceof ClientGone || exchange.aborted) return
+  if (error instanceof ClientGone || error instanceof TaskCancelled || exchange.aborted) return
   if (error instanceof BodyTooLarge) {
     const { status } = newRequestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`)
     const { contentType, body } = statusBody(status, exchange.head.accept)

@@ -77,6 +77,7 @@ export class FakePort implements ResponsePort {
   close(): void {
     this.#check()
     this.closed = true
+    this.abort()
   }
 
   pause(): void {
