@@ -51,6 +51,16 @@ export class RawStorages {
     this.#openBackend = openBackend
   }
 
+  /** Asks the servers something small; throws when they do not answer. */
+  async probe(config: StorageConfig): Promise<void> {
+    const backend = this.#backends.acquire(transportKey(config), () => this.#openBackend(config))
+    try {
+      await backend.value.kv.currentRevision()
+    } finally {
+      await backend.release()
+    }
+  }
+
   open({ config, resourcePrefix, newObject, leased, draftOf }: StorageDecoratorOptions): StorageHandle {
     const backend = this.#backends.acquire(transportKey(config), () => this.#openBackend(config))
     const { kv, leases } = backend.value

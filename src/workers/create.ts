@@ -8,13 +8,16 @@ import { wipeSystemFields } from '../registry/generic/system-fields.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
-import { encodeResponse } from './encode-response.js'
+import { encodeResponse, encodeStatus, isStatus } from './encode-response.js'
 import type { WorkerRequest } from './request.js'
+import type { EndpointHandler } from './subresources/handler.js'
 import { parseWriteOptions } from './write-options.js'
 
 export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint, admission } = worker
   const options = parseWriteOptions(worker.query, 'CreateOptions')
+  if (endpoint.handler?.create !== undefined)
+    return createThrough(worker, endpoint.handler.create.bind(endpoint.handler))
   const decoded = decodeBody(endpoint, request.body, {
     contentType: request.contentType,
     fieldValidation: options.fieldValidation,
@@ -35,6 +38,36 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
     ),
   )
   return encodeResponse(worker, 201, created)
+}
+
+/** What is created is no object of the store: a binding, an eviction, a token. */
+async function createThrough(
+  worker: WorkerRequest,
+  createNamed: NonNullable<EndpointHandler['create']>,
+): Promise<EncodedResponse> {
+  const { request, endpoint, admission } = worker
+  const options = parseWriteOptions(worker.query, 'CreateOptions')
+  const object = decodeBody(endpoint, request.body, {
+    contentType: request.contentType,
+    fieldValidation: options.fieldValidation,
+    addWarning: worker.addWarning,
+  })
+  if (endpoint.handler?.keepsSystemFields !== true) wipeSystemFields(object)
+  checkNamespace(object, worker)
+  const name = request.info.name === '' ? (metadataOf(object).name ?? '') : request.info.name
+  const attributes = admissionAttributes(worker, 'CREATE', options.dryRun, { object, name })
+  await admission.admit(attributes)
+  const result = await createNamed({
+    context: worker.context(options.dryRun),
+    name,
+    object,
+    dryRun: worker.query.getAll('dryRun'),
+    validate: (final) =>
+      admission.validate(admissionAttributes(worker, 'CREATE', options.dryRun, { object: final, name })),
+  })
+  return isStatus(result)
+    ? encodeStatus(worker, 201, { ...result, code: result.code ?? 201 })
+    : encodeResponse(worker, 201, result)
 }
 
 function checkNamespace(object: KubeObject, { request, endpoint }: WorkerRequest): void {

@@ -46,7 +46,7 @@ export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: Decode
   const { kind } = endpoint
   const decoded = decode(endpoint, body, format)
   const { object } = decoded
-  checkKind(object, kind)
+  checkKind(object, kind, endpoint.handler?.acceptedVersions)
   reportStrict(
     decoded.strictErrors,
     options,
@@ -58,7 +58,7 @@ export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: Decode
   return object
 }
 
-function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
+function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
   try {
     if (format === 'json') return decodeJson(body, schema)
     if (format === 'yaml') {
@@ -70,7 +70,7 @@ function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat
       }
     }
     const envelope = decodeEnvelope(body)
-    checkKind(envelope, kind)
+    checkKind(envelope, kind, handler?.acceptedVersions)
     return decodeTree(decodeMessage(envelope.raw, schema), schema)
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof YamlError) {
@@ -93,6 +93,7 @@ function decode({ schema, kind }: Endpoint, body: Uint8Array, format: BodyFormat
 export function checkKind(
   object: { readonly kind?: string; readonly apiVersion?: string },
   expected: GroupVersionKind,
+  alsoAccepted: readonly string[] = [],
 ): void {
   const { kind = '', apiVersion = '' } = object
   const wanted = formatGroupVersion(expected)
@@ -101,7 +102,7 @@ export function checkKind(
       `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${expected.kind}: no kind ${JSON.stringify(kind)} is registered here`,
     )
   }
-  if (apiVersion !== '' && apiVersion !== wanted) {
+  if (apiVersion !== '' && apiVersion !== wanted && !alsoAccepted.includes(apiVersion)) {
     throw newBadRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
     )

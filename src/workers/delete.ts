@@ -8,13 +8,13 @@ import { deleteOptionsSchema } from '../api/protobuf/builtin.js'
 import { decodeProtobuf } from '../api/protobuf/envelope.js'
 import { ProtobufError } from '../api/protobuf/protobuf-error.js'
 import { parseSelectors } from '../api/selectors.js'
-import { isStatusError, newBadRequest, type Status } from '../api/status.js'
+import { isStatusError, newBadRequest } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import type { DeleteOptions } from '../registry/generic/strategy.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { bodyFormat } from './decode-body.js'
-import { encodeList, encodeResponse, encodeStatus } from './encode-response.js'
+import { encodeList, encodeResponse, encodeStatus, isStatus } from './encode-response.js'
 import type { WorkerRequest } from './request.js'
 import { checkDeleteOptions, deleteOptionsFromQuery } from './write-options.js'
 
@@ -24,7 +24,11 @@ export async function deleteObject(worker: WorkerRequest): Promise<EncodedRespon
   const dryRun = (options.dryRun ?? []).length > 0
   const { name } = request.info
   const validate = deletionValidation(worker, dryRun, name, options)
-  const { result, deleted } = await endpoint.store.delete(worker.context(dryRun), name, options, validate)
+  const { handler, store } = endpoint
+  const { result, deleted } =
+    handler?.delete === undefined
+      ? await store.delete(worker.context(dryRun), name, options, validate)
+      : await handler.delete(worker.context(dryRun), name, options, validate)
   const status = !deleted && options.orphanDependents === false ? 202 : 200
   return isStatus(result) ? encodeStatus(worker, status, result) : encodeResponse(worker, status, result)
 }
@@ -110,5 +114,3 @@ function optionsTree(body: Uint8Array, contentType: string): Json {
       return parseJson(body).value
   }
 }
-
-const isStatus = (result: KubeObject | Status): result is Status => result.kind === 'Status' && 'status' in result

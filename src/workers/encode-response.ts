@@ -93,6 +93,9 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
 
 const withoutKind = ({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): KubeObject => rest
 
+export const isStatus = (result: KubeObject | Status): result is Status =>
+  result.kind === 'Status' && result.apiVersion === 'v1'
+
 export function encodeStatus(worker: WorkerRequest, code: number, status: Status): EncodedResponse {
   return response(worker, code, acceptedOf(worker), undefined, status as unknown as KubeObject)
 }

@@ -10,8 +10,10 @@ import type { SchemaSource, StructSchema } from '../api/schema.js'
 import { MapAttributes } from '../api/selector.js'
 import { newGenericServerResponse } from '../api/status.js'
 import { assert } from '../lib/assert.js'
+import { PartStrategy } from '../registry/generic/part-strategy.js'
+import type { ResourceRules } from '../registry/generic/resource-rules.js'
 import type { RESTOptionsGetter } from '../registry/generic/rest-options.js'
-import { RulesStrategy, StatusStrategy } from '../registry/generic/rules-strategy.js'
+import { RulesStrategy, StatusStrategy, type StrategyShape } from '../registry/generic/rules-strategy.js'
 import { completeWithOptions, type Store } from '../registry/generic/store.js'
 import { hubConversion, type StoredResource } from '../registry/stored-resource.js'
 import type { StorageHandle } from '../storage/decorator.js'
@@ -19,13 +21,16 @@ import type { ObjectAttributes } from '../storage/interface.js'
 import { FieldManager } from './apply/field-manager.js'
 import type { VersionConverter } from './apply/updater.js'
 import type { Endpoint } from './endpoint.js'
-import { resetFilters } from './reset-filter.js'
+import { ownedFilters, resetFilters } from './reset-filter.js'
+import type { HandlerRow, HandlerTable } from './subresources/handler.js'
 
 export interface EndpointTableOptions {
   readonly catalogue: Catalogue
   readonly stored: ReadonlyMap<string, StoredResource>
   readonly schemas: SchemaSource
   readonly restOptions: RESTOptionsGetter
+  /** Endpoints that do more than the store. */
+  readonly handlers: HandlerTable
 }
 
 export class EndpointTable {
@@ -56,14 +61,16 @@ export class EndpointTable {
   }
 
   #make(info: ResourceInfo, subresource: string): Endpoint {
-    const stored = this.#options.stored.get(formatGroupResource(info))
-    // Subresources with a life of their own are not made yet.
-    if (stored === undefined) throw newGenericServerResponse(404)
+    const name = formatGroupResource(info)
+    const stored = this.#options.stored.get(name)
+    const row = this.#options.handlers[subresource === '' ? name : `${name}/${subresource}`]
+    if (stored === undefined) return this.#makeUnstored(info, subresource, row)
     const { rules } = stored
     const own = rules.subresources?.[subresource]
-    if (subresource !== '' && subresource !== 'status' && own === undefined) throw newGenericServerResponse(404)
+    if (subresource !== '' && subresource !== 'status' && own === undefined && row === undefined)
+      throw newGenericServerResponse(404)
     const kind: GroupVersionKind = { group: info.group, version: info.version, kind: info.kind }
-    const schema = this.#schema(kind)
+    const parentSchema = this.#schema(kind)
     const hubSchema = this.#schema(stored.info)
     const shape = {
       kind: { group: info.group, kind: info.kind },
@@ -71,27 +78,32 @@ export class EndpointTable {
       hasStatus: info.subresources.some((s) => s.name === 'status'),
     }
     const strategy = new RulesStrategy(shape, rules)
-    const status = own === undefined ? rules : { ...rules, status: own }
-    const update = subresource === '' ? strategy : new StatusStrategy(shape, status)
+    const update = this.#updateStrategy(shape, rules, strategy, subresource, row)
     const apiVersion = formatGroupVersion(kind)
+    const store = this.#store(stored, strategy, update, hubSchema)
+    const handler = row?.make({ store, apiVersion, endpoints: this })
+    const spoken = kindOf(info, subresource)
+    const isParents = spoken.group === kind.group && spoken.kind === kind.kind
+    const schema = isParents ? parentSchema : this.#schema(spoken)
     return {
       info,
       subresource,
-      kind,
+      kind: spoken,
       schema,
-      hubSchema,
-      rules,
+      hubSchema: isParents ? hubSchema : schema,
+      rules: isParents ? { ...rules, ...handler?.rules } : (handler?.rules ?? {}),
       selectableFields: stored.fields.map((field) => field.name),
-      store: this.#store(stored, strategy, update, hubSchema),
+      store,
+      handler,
       fieldManager: new FieldManager({
-        apiVersion,
-        kind: info.kind,
+        apiVersion: formatGroupVersion(spoken),
+        kind: spoken.kind,
         schema,
         subresource,
-        resetFields: resetFilters(this.#versions(info), update.resetFields),
-        converter: this.#converter(stored, info),
+        resetFields: isParents ? fieldFilters(this.#versions(info), update) : new Map(),
+        ...(isParents ? { converter: this.#converter(stored, info) } : {}),
       }),
-      conversion: hubConversion(stored, apiVersion),
+      conversion: isParents ? hubConversion(stored, apiVersion) : undefined,
     }
   }
 
@@ -121,10 +133,58 @@ export class EndpointTable {
     }
   }
 
+  #updateStrategy(
+    shape: StrategyShape,
+    rules: ResourceRules,
+    strategy: RulesStrategy,
+    subresource: string,
+    row: HandlerRow | undefined,
+  ): RulesStrategy | StatusStrategy | PartStrategy {
+    const own = rules.subresources?.[subresource]
+    if (own !== undefined) return new PartStrategy(shape, rules, own)
+    const isStatus = subresource === 'status' || row?.updates === 'status'
+    return isStatus ? new StatusStrategy(shape, rules) : strategy
+  }
+
+  /** Answered and never kept: a handler is all there is. */
+  #makeUnstored(info: ResourceInfo, subresource: string, row: HandlerRow | undefined): Endpoint {
+    if (row === undefined) throw newGenericServerResponse(404)
+    const kind = kindOf(info, subresource)
+    const schema = this.#schema(kind)
+    const unstored = {
+      get store(): Store {
+        throw newGenericServerResponse(405)
+      },
+    }
+    const apiVersion = formatGroupVersion(kind)
+    const handler = row.make({
+      apiVersion,
+      endpoints: this,
+      get store(): Store {
+        return unstored.store
+      },
+    })
+    return {
+      info,
+      subresource,
+      kind,
+      schema,
+      hubSchema: schema,
+      rules: handler.rules ?? {},
+      selectableFields: info.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'],
+      get store(): Store {
+        return unstored.store
+      },
+      handler,
+      fieldManager: new FieldManager({ apiVersion, kind: kind.kind, schema, subresource }),
+      conversion: undefined,
+    }
+  }
+
   #store(
     stored: StoredResource,
     strategy: RulesStrategy,
-    update: RulesStrategy | StatusStrategy,
+    update: RulesStrategy | StatusStrategy | PartStrategy,
     schema: StructSchema,
   ): Store {
     const { rules, groupResource } = stored
@@ -142,6 +202,9 @@ export class EndpointTable {
       deleteCollectionWorkers: options.deleteCollectionWorkers,
       ...(rules.returnDeletedObject === undefined ? {} : { returnDeletedObject: rules.returnDeletedObject }),
       ...(rules.ttlSeconds === undefined ? {} : { ttlSeconds: rules.ttlSeconds }),
+      ...(rules.shouldDeleteDuringUpdate === undefined
+        ? {}
+        : { shouldDeleteDuringUpdate: rules.shouldDeleteDuringUpdate }),
     })
   }
 
@@ -177,6 +240,21 @@ export class EndpointTable {
     await Promise.all([...this.#storages.values()].map((handle) => handle.release()))
     this.#storages.clear()
   }
+}
+
+function fieldFilters(
+  apiVersions: readonly string[],
+  strategy: RulesStrategy | StatusStrategy | PartStrategy,
+): ReturnType<typeof resetFilters> {
+  const owned = strategy instanceof PartStrategy ? strategy.ownedFields : undefined
+  return owned === undefined ? resetFilters(apiVersions, strategy.resetFields) : ownedFilters(apiVersions, owned)
+}
+
+/** What bodies of an endpoint are: its own kind where it has one, as a Scale. */
+function kindOf(info: ResourceInfo, subresource: string): GroupVersionKind {
+  const own = info.subresources.find(({ name }) => name === subresource)
+  const { group, version, kind } = own ?? info
+  return { group, version, kind }
 }
 
 function attributesOf(object: KubeObject, { fields }: StoredResource): ObjectAttributes {

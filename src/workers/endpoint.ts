@@ -5,11 +5,13 @@ import type { StructSchema } from '../api/schema.js'
 import type { HubConversion, ResourceRules } from '../registry/generic/resource-rules.js'
 import type { Store } from '../registry/generic/store.js'
 import type { FieldManager } from './apply/field-manager.js'
+import type { EndpointHandler } from './subresources/handler.js'
 
 export interface Endpoint {
   readonly info: ResourceInfo
   /** '' for the resource itself. */
   readonly subresource: string
+  /** What bodies are of: a subresource may have a kind of its own. */
   readonly kind: GroupVersionKind
   readonly schema: StructSchema
   /** Of the hub version, which memory and strategies have. */
@@ -17,7 +19,10 @@ export interface Endpoint {
   readonly rules: ResourceRules
   /** The fields that selectors may name. */
   readonly selectableFields: readonly string[]
+  /** Of the resource; a 405 for what is never stored. */
   readonly store: Store
+  /** What this endpoint does in the store's place. */
+  readonly handler: EndpointHandler | undefined
   readonly fieldManager: FieldManager
   /** Between the version of a request and the hub version; undefined when they are one. */
   readonly conversion: HubConversion | undefined

@@ -20,7 +20,7 @@ import { applyMergePatch } from './patch/merge-patch.js'
 import { isPatchError, patchStatusError } from './patch/patch-error.js'
 import { applyStrategicMergePatch } from './patch/strategic-merge-patch.js'
 import type { WorkerRequest } from './request.js'
-import { checkName, updatedObject, validations } from './update.js'
+import { checkName, updatedObject, updaterOf, validations } from './update.js'
 import { parseWriteOptions, type WriteOptions } from './write-options.js'
 
 type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -39,12 +39,13 @@ export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
   const { name } = request.info
   const options = parseWriteOptions(worker.query, 'PatchOptions', type === 'apply')
   const patched = type === 'apply' ? applier(worker, options) : patcher(worker, type, options)
-  const { object, created } = await endpoint.store.update(
+  const { object, created } = await updaterOf(endpoint).update(
     worker.context(options.dryRun),
     name,
     { updatedObject: patched },
     validations(worker, options.dryRun, name),
-    type === 'apply',
+    // A subresource is never the beginning of an object.
+    type === 'apply' && endpoint.subresource === '',
   )
   return encodeResponse(worker, created ? 201 : 200, object)
 }

@@ -22,6 +22,7 @@ import { EndpointTable } from './endpoint-table.js'
 import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
 import { openScheme } from './scheme.js'
+import { handlerTable } from './subresources/handler-table.js'
 import { openTransformers } from './transformers.js'
 
 /** Asks main for a line to the owner. */
@@ -62,7 +63,16 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       })
     }),
   })
-  const endpoints = new EndpointTable({ catalogue, stored, schemas, restOptions })
+  const endpoints = new EndpointTable({
+    catalogue,
+    stored,
+    schemas,
+    restOptions,
+    handlers: handlerTable({
+      storageProbes: storageFactory.configs().map((config) => () => rawStorages.probe(config)),
+      tokenIssuer: undefined,
+    }),
+  })
   const lookup = new ObjectLookup(endpoints)
   const admission = new AdmissionChain([
     new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),

@@ -11,11 +11,18 @@ export async function read(worker: WorkerRequest): Promise<EncodedResponse> {
   acceptedOf(worker)
   const context = worker.context(false)
   if (request.info.verb === 'get') {
-    const object = await endpoint.store.get(context, request.info.name, worker.query.get('resourceVersion') ?? '')
+    const resourceVersion = worker.query.get('resourceVersion') ?? ''
+    const { handler } = endpoint
+    const object =
+      handler?.get === undefined
+        ? await endpoint.store.get(context, request.info.name, resourceVersion)
+        : await handler.get(context, request.info.name, resourceVersion)
     return encodeResponse(worker, 200, object)
   }
   const options = parseListOptions(worker.query, false)
-  const list = await endpoint.store.list(context, parseSelectors(options, endpoint.selectableFields), {
+  const selectors = parseSelectors(options, endpoint.selectableFields)
+  if (endpoint.handler?.list !== undefined) return encodeList(worker, await endpoint.handler.list(context, selectors))
+  const list = await endpoint.store.list(context, selectors, {
     resourceVersion: options.resourceVersion,
     resourceVersionMatch: options.resourceVersionMatch as ResourceVersionMatch,
     limit: options.resourceVersion === '0' ? 0 : options.limit,

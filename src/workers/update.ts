@@ -2,10 +2,12 @@
 import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest } from '../api/status.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
+import type { Store } from '../registry/generic/store.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
+import type { Endpoint } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import { parseWriteOptions } from './write-options.js'
 
@@ -21,7 +23,7 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
   checkName(decoded, name)
   const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
   const { uid } = metadataOf(decoded)
-  const { object, created } = await endpoint.store.update(
+  const { object, created } = await updaterOf(endpoint).update(
     worker.context(options.dryRun),
     name,
     {
@@ -32,6 +34,11 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
     validations(worker, options.dryRun, name),
   )
   return encodeResponse(worker, created ? 201 : 200, object)
+}
+
+/** Who updates: the endpoint's own handler, or the store. */
+export function updaterOf({ handler, store }: Endpoint): Pick<Store, 'update'> {
+  return handler?.update === undefined ? store : { update: handler.update }
 }
 
 /** What every way of updating does to the object that a client wants: managers, then mutating admission. */

@@ -28,6 +28,8 @@ export interface TableRules {
 
 /** Rules of one way to update: the resource itself or a subresource that shares its object. */
 export interface UpdateRules {
+  /** Nobody comes to own these through this endpoint. Default: the part that the endpoint does not write. */
+  readonly resetFields?: readonly (readonly string[])[]
   /** Restores what this endpoint may not change, on top of what the generic strategy does. */
   prepareForUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void
   validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[]
@@ -41,6 +43,17 @@ export interface UpdateRules {
 export interface HubConversion {
   toHub(object: KubeObject): KubeObject
   fromHub(object: KubeObject): KubeObject
+}
+
+/** A subresource that writes a part of the object: approval, finalize, resize. */
+export interface PartRules extends UpdateRules {
+  /** The rest is put back before the rules see it. */
+  readonly writes: 'spec' | 'status'
+  /**
+   * What a writer may come to own, in the elements of managedFields, `*` for any one; all below counts.
+   * Default: everything but the other part.
+   */
+  readonly ownedFields?: readonly (readonly string[])[]
 }
 
 export interface ResourceRules extends UpdateRules {
@@ -70,12 +83,14 @@ export interface ResourceRules extends UpdateRules {
   /** The status subresource; only for kinds that have one. */
   readonly status?: UpdateRules
   /** Further subresources that update the same object through rules of their own: approval. */
-  readonly subresources?: Readonly<Record<string, UpdateRules>>
+  readonly subresources?: Readonly<Record<string, PartRules>>
   checkGracefulDelete?(object: KubeObject, options: DeleteOptions, context: RequestContext): boolean
   readonly garbageCollection?: GarbageCollectionPolicy
   /** Beyond metadata.name and metadata.namespace, which every resource has. */
   readonly indexedFields?: readonly FieldSpec[]
   readonly table?: TableRules
+  /** Beyond having lost its last finalizer: what else must hold for an update to end an object. */
+  shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
   /** Seconds to live; 0: for ever. */
   ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
   /** By apiVersion, for versions whose types differ from the hub's; the others differ in their name alone. */

@@ -39,7 +39,7 @@ export class RulesStrategy implements Strategy {
     this.allowCreateOnUpdate = rules.allowCreateOnUpdate ?? false
     this.allowUnconditionalUpdate = rules.allowUnconditionalUpdate ?? true
     this.defaultGarbageCollectionPolicy = rules.garbageCollection ?? 'DeleteDependents'
-    this.resetFields = shape.hasStatus ? [['status']] : []
+    this.resetFields = rules.resetFields ?? (shape.hasStatus ? [['status']] : [])
     const { checkGracefulDelete } = rules
     if (checkGracefulDelete !== undefined) {
       this.checkGracefulDelete = (object, options, context) => checkGracefulDelete(object, options, context)
@@ -117,7 +117,7 @@ export class StatusStrategy implements UpdateStrategy {
     this.namespaceScoped = shape.namespaceScoped
     this.allowUnconditionalUpdate = rules.allowUnconditionalUpdate ?? true
     this.#rules = rules
-    this.resetFields = [['spec']]
+    this.resetFields = rules.status?.resetFields ?? [['spec']]
   }
 
   prepareForUpdate(object: KubeObject, old: KubeObject, context: RequestContext): void {

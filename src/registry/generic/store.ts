@@ -245,6 +245,24 @@ export class Store {
     }
   }
 
+  /** A change that no strategy stands in the way of: binding, the first step of a namespace's deletion. */
+  change(
+    context: RequestContext,
+    name: string,
+    apply: (existing: KubeObject) => KubeObject | Promise<KubeObject>,
+    preconditions: UpdatedObjectInfo['preconditions'] = {},
+  ): Promise<KubeObject> {
+    const key = this.key(context.namespace, name)
+    return translated(this.groupResource, name, () =>
+      this.#storage.guaranteedUpdate(
+        key,
+        async (existing) => ({ object: await apply(existing) }),
+        { preconditions, ...signalOf(context) },
+        context.dryRun,
+      ),
+    )
+  }
+
   async #creating(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {
     wipeSystemFields(object)
     fillSystemFields(object, context.now())

@@ -4,7 +4,7 @@ import { duplicate, FieldPath, forbidden, invalid, notSupported, required, tooLo
 import type { KubeObject } from '../../../api/object.js'
 import { because, type Errors, each, type List, sameValue } from '../../../api/validation/checks.js'
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.js'
-import type { ResourceRules } from '../../generic/resource-rules.js'
+import type { PartRules, ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
@@ -191,7 +191,9 @@ function conditionText({ status }: CertificateSigningRequest): string {
 }
 
 /** The approval endpoint: conditions alone. */
-const approvalRules: NonNullable<ResourceRules['status']> = {
+const approvalRules: PartRules = {
+  writes: 'status',
+  resetFields: [['spec'], ['status', 'certificate']],
   prepareForUpdate: (object, old, context) => {
     stampConditions(object, old, context.now())
     const { conditions } = (object as CertificateSigningRequest).status ?? {}
@@ -205,6 +207,7 @@ const approvalRules: NonNullable<ResourceRules['status']> = {
 
 export const certificateSigningRequestRules: ResourceRules = {
   subresources: { approval: approvalRules },
+  resetFields: [['spec'], ['status']],
   nameRule: () => [],
   indexedFields: [{ name: 'spec.signerName' }],
   prepareForCreate: (object, { user }) => {
@@ -220,6 +223,7 @@ export const certificateSigningRequestRules: ResourceRules = {
   validate,
   validateUpdate: (object, old) => [...validate(object), ...changeErrors(object, old, 'neither')],
   status: {
+    resetFields: [['spec'], ['status', 'conditions']],
     prepareForUpdate: (object, old, context) => {
       const csr = object as CertificateSigningRequest
       csr.status ??= {}

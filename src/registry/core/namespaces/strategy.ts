@@ -33,6 +33,17 @@ function validate(object: KubeObject): FieldError[] {
   return finalizerErrors((object as Namespace).spec?.finalizers ?? [], FieldPath.of('spec', 'finalizers'))
 }
 
+/** Active until it is deleted, terminating from then on. */
+function phaseErrors(object: KubeObject): FieldError[] {
+  const phase = (object as Namespace).status?.phase ?? ''
+  const at = FieldPath.of('status', 'Phase')
+  if (metadataOf(object).deletionTimestamp === undefined)
+    return phase === 'Active' ? [] : [invalid(at, phase, "may only be 'Active' if `deletionTimestamp` is empty")]
+  return phase === 'Terminating'
+    ? []
+    : [invalid(at, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
+}
+
 export const namespaceRules: ResourceRules = {
   nameRule: dnsLabelName,
   indexedFields: [{ name: 'status.phase' }],
@@ -51,6 +62,9 @@ export const namespaceRules: ResourceRules = {
     if (spec === undefined) delete object['spec']
     else object['spec'] = structuredClone(spec)
   },
+  status: { validateUpdate: phaseErrors },
+  subresources: { finalize: { writes: 'spec', validateUpdate: validate } },
+  shouldDeleteDuringUpdate: (next) => ((next as Namespace).spec?.finalizers ?? []).length === 0,
   canonicalize: labelWithName,
   validate,
   validateUpdate: (object) => validate(object),

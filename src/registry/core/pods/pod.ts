@@ -25,6 +25,7 @@ export interface ContainerStatus {
   restartCount?: number
   state?: ContainerState
   lastState?: ContainerState
+  resources?: unknown
   user?: { linux?: { uid?: number; gid?: number; supplementalGroups?: number[] } }
 }
 

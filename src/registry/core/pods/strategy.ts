@@ -12,7 +12,9 @@ import { setPodDefaults, setPodSpecDefaults } from '../pod-template/pod-defaults
 import { qosClass, setPodLevelDefaults } from '../pod-template/pod-resources.js'
 import { allContainers, type SecurityProfile } from '../pod-template/pod-spec.js'
 import { podWarnings } from '../pod-template/warnings.js'
+import { ephemeralContainersRules } from './ephemeral-containers.js'
 import type { Pod, PodStatus } from './pod.js'
+import { resizeRules } from './resize.js'
 import { podStatusErrors } from './status-validation.js'
 import { podTable } from './table.js'
 import { podCreateErrors, podUpdateErrors } from './validation.js'
@@ -159,6 +161,7 @@ export const podRules: ResourceRules = {
         ),
       ),
   },
+  subresources: { ephemeralcontainers: ephemeralContainersRules, resize: resizeRules },
   checkGracefulDelete,
   returnDeletedObject: true,
   table: podTable,

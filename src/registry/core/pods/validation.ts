@@ -13,7 +13,7 @@ const SPEC = FieldPath.of('spec')
 const ANNOTATIONS = FieldPath.of('metadata', 'annotations')
 const MAX_DEADLINE = 2 ** 31 - 1
 
-function podErrors({ metadata, spec = {} }: Pod): Errors {
+export function podErrors({ metadata, spec = {} }: Pod): Errors {
   const images = (['containers', 'initContainers'] as const).flatMap((list) =>
     (spec[list] ?? []).flatMap((container, i) => imageSpaceErrors(container, SPEC.child(list).index(i))),
   )
