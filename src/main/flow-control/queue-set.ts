@@ -1,0 +1,345 @@
+/**
+ * Thread: any. Fair queuing of the requests of one priority level.
+ *
+ * A flow has a hand of queues; a request waits in the one of them with the least work. Seats are given to the queue whose
+ * next request would finish first in virtual time. Virtual time advances by the seat-milliseconds that each active queue
+ * gets when all are served alike; a queue's start moves on by the work of what it starts, guessed when it starts and
+ * corrected when it ends. So a flow that asks for much waits behind itself, and not in front of others.
+ *
+ *   arrived ──room and nobody waits, or its turn──▶ executing ──leave──▶ [lingering on its seats] ──▶ gone
+ *      ├──no room──▶ waiting ──its turn──▶ executing
+ *      │               └──waited too long, client gone──▶ refused
+ *      └──queue full──▶ refused
+ */
+import type { Clock } from '../../lib/clock.js'
+import { type FlowRecorder, nullFlowRecorder, type RejectReason } from './flow-recorder.js'
+import { SeatDemandMeter } from './seat-demand.js'
+import type { WorkEstimate } from './work-estimate.js'
+
+/** How long a request is guessed to take before it is known. */
+const GUESSED_SERVICE_MS = 3
+
+export interface QueuingLimits {
+  /** Less than 0: everybody enters. 0: nobody waits. */
+  readonly queues: number
+  readonly queueLengthLimit: number
+}
+
+/** One flow of a schema: where its requests may wait. */
+export interface Flow {
+  readonly schema: string
+  readonly hand: readonly number[]
+}
+
+class Queue {
+  readonly waiting: Waiter[] = []
+  waitingWork = 0
+  executing = 0
+  seatsInUse = 0
+  /** Virtual time at which its next request starts. */
+  start = 0
+}
+
+export class Waiter {
+  readonly flow: Flow
+  readonly work: WorkEstimate
+  readonly queue: Queue
+  readonly arrivedMs: number
+  readonly arrivedVirtual: number
+  /** Called with the ticket, or with why there is none. */
+  readonly decide: (outcome: Ticket | RejectReason) => void
+
+  constructor(
+    queue: Queue,
+    flow: Flow,
+    work: WorkEstimate,
+    arrived: { readonly ms: number; readonly virtual: number },
+    decide: (outcome: Ticket | RejectReason) => void,
+  ) {
+    this.queue = queue
+    this.flow = flow
+    this.work = work
+    this.arrivedMs = arrived.ms
+    this.arrivedVirtual = arrived.virtual
+    this.decide = decide
+  }
+}
+
+/** Seats that are taken. */
+export class Ticket {
+  readonly schema: string
+  readonly queue: Queue | undefined
+  readonly work: WorkEstimate
+  readonly startedMs: number
+  left = false
+
+  constructor(schema: string, queue: Queue | undefined, work: WorkEstimate, startedMs: number) {
+    this.schema = schema
+    this.queue = queue
+    this.work = work
+    this.startedMs = startedMs
+  }
+}
+
+export interface QueueSetOptions {
+  readonly name: string
+  readonly clock: Clock
+  readonly recorder?: FlowRecorder
+}
+
+const maxSeats = (work: WorkEstimate): number => Math.max(work.initialSeats, work.finalSeats)
+const totalWork = (work: WorkEstimate): number =>
+  work.initialSeats * GUESSED_SERVICE_MS + work.finalSeats * work.additionalMs
+
+export class QueueSet {
+  readonly name: string
+  readonly demand: SeatDemandMeter
+  readonly #clock: Clock
+  readonly #recorder: FlowRecorder
+  #limits: QueuingLimits = { queues: 0, queueLengthLimit: 0 }
+  #queues: Queue[] = []
+  #limit = 0
+  #seatsInUse = 0
+  #executing = 0
+  #waiting = 0
+  #seatsWaiting = 0
+  #activeQueues = 0
+  #virtual = 0
+  #virtualAtMs: number
+  #robin = 0
+  #turn = 0
+
+  constructor({ name, clock, recorder = nullFlowRecorder }: QueueSetOptions) {
+    this.name = name
+    this.#clock = clock
+    this.#recorder = recorder
+    this.#virtualAtMs = clock.monotonicMs()
+    this.demand = new SeatDemandMeter(this.#virtualAtMs)
+  }
+
+  get idle(): boolean {
+    return this.#executing === 0 && this.#waiting === 0 && this.#seatsInUse === 0
+  }
+
+  get seatsInUse(): number {
+    return this.#seatsInUse
+  }
+
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get limit(): number {
+    return this.#limit
+  }
+
+  /** Fewer queues: what waits beyond them still gets its turn. */
+  configure(limits: QueuingLimits, seatLimit: number): void {
+    this.#advance()
+    this.#limits = limits
+    this.#limit = seatLimit
+    while (this.#queues.length < limits.queues) this.#queues.push(new Queue())
+    this.#dispatchAll()
+  }
+
+  /** A ticket at once, why there is none, or a place in a queue: `decide` is called later, once. */
+  enter(
+    flow: Flow,
+    work: WorkEstimate,
+    decide: (outcome: Ticket | RejectReason) => void,
+  ): Ticket | RejectReason | Waiter {
+    const now = this.#advance()
+    if (this.#limits.queues <= 0) {
+      if (!this.#accommodates(maxSeats(work))) return this.#reject(flow, 'concurrency-limit', 0)
+      return this.#execute(undefined, flow, work, now, 0)
+    }
+    const queue = this.#chooseQueue(flow)
+    if (this.#waiting === 0 && this.#accommodates(maxSeats(work))) {
+      if (queue.executing === 0) this.#activate(queue)
+      return this.#execute(queue, flow, work, now, 0)
+    }
+    if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#limits.queueLengthLimit)
+      return this.#reject(flow, 'queue-full', 0)
+    return this.#enqueue(new Waiter(queue, flow, work, { ms: now, virtual: this.#virtual }, decide))
+  }
+
+  /** Takes a waiter out of its queue; no effect once it was decided. */
+  cancel(waiter: Waiter, reason: RejectReason): void {
+    const { queue } = waiter
+    const at = queue.waiting.indexOf(waiter)
+    if (at < 0) return
+    const now = this.#advance()
+    queue.waiting.splice(at, 1)
+    this.#unqueued(waiter, now)
+    this.#bound(queue)
+    if (queue.waiting.length === 0 && queue.executing === 0) this.#activeQueues--
+    waiter.decide(this.#reject(waiter.flow, reason, now - waiter.arrivedMs))
+    this.#dispatchAll()
+  }
+
+  leave(ticket: Ticket, longRunning = false): void {
+    if (ticket.left) return
+    ticket.left = true
+    const now = this.#advance()
+    const { work, queue, schema } = ticket
+    const elapsed = now - ticket.startedMs
+    this.#executing--
+    this.#recorder.finished(this.name, schema, maxSeats(work), elapsed, longRunning)
+    if (queue !== undefined) {
+      queue.executing--
+      // The guess is made good: what took longer puts its queue further back.
+      queue.start += (elapsed - GUESSED_SERVICE_MS) * work.initialSeats
+      this.#bound(queue)
+      if (queue.waiting.length === 0 && queue.executing === 0) this.#activeQueues--
+    }
+    if (work.additionalMs > 0) {
+      this.#clock.after(work.additionalMs, () => {
+        this.#release(ticket, this.#advance())
+        this.#dispatchAll()
+      })
+      return
+    }
+    this.#release(ticket, now)
+    if (this.#waiting > 0) this.#dispatchAll()
+  }
+
+  #release({ work, queue }: Ticket, now: number): void {
+    const seats = maxSeats(work)
+    this.#seatsInUse -= seats
+    if (queue !== undefined) queue.seatsInUse -= seats
+    this.demand.set(this.#seatsInUse + this.#seatsWaiting, now)
+  }
+
+  /** Brings virtual time up to now. */
+  #advance(): number {
+    const now = this.#clock.monotonicMs()
+    if (this.#activeQueues > 0) {
+      const served = Math.min(this.#seatsInUse + this.#seatsWaiting, this.#limit)
+      this.#virtual += (Math.max(0, now - this.#virtualAtMs) * served) / this.#activeQueues
+    }
+    this.#virtualAtMs = now
+    return now
+  }
+
+  #accommodates(seats: number): boolean {
+    if (this.#limits.queues < 0) return true
+    // What is wider than the whole level runs alone.
+    if (seats > this.#limit) return this.#executing === 0
+    return this.#seatsInUse + seats <= this.#limit
+  }
+
+  /** The rotation keeps flows with overlapping hands from meeting in the same queue. */
+  #chooseQueue({ hand }: Flow): Queue {
+    const size = hand.length
+    const offset = this.#turn++ % size
+    let best = this.#queues[hand[offset]!]!
+    for (let i = 1; i < size && best.waitingWork > 0; i++) {
+      const queue = this.#queues[hand[(offset + i) % size]!]!
+      if (queue.waitingWork < best.waitingWork) best = queue
+    }
+    return best
+  }
+
+  #activate(queue: Queue): void {
+    queue.start = this.#virtual
+    this.#activeQueues++
+  }
+
+  #enqueue(waiter: Waiter): Waiter {
+    const { queue, work, flow } = waiter
+    if (queue.waiting.length === 0 && queue.executing === 0) this.#activate(queue)
+    queue.waiting.push(waiter)
+    queue.waitingWork += totalWork(work)
+    const seats = maxSeats(work)
+    this.#waiting++
+    this.#seatsWaiting += seats
+    this.demand.set(this.#seatsInUse + this.#seatsWaiting, this.#virtualAtMs)
+    this.#recorder.queued(this.name, flow.schema, 1, seats, queue.waiting.length)
+    return waiter
+  }
+
+  #unqueued({ queue, work, flow }: Waiter, now: number): void {
+    const seats = maxSeats(work)
+    queue.waitingWork = queue.waiting.length === 0 ? 0 : queue.waitingWork - totalWork(work)
+    this.#waiting--
+    this.#seatsWaiting -= seats
+    this.demand.set(this.#seatsInUse + this.#seatsWaiting, now)
+    this.#recorder.queued(this.name, flow.schema, -1, seats, queue.waiting.length)
+  }
+
+  /** A queue that was idle or quick does not save up time for later: its next request starts no earlier than it arrived. */
+  #bound(queue: Queue): void {
+    const oldest = queue.waiting[0]
+    if (oldest !== undefined && queue.start < oldest.arrivedVirtual) queue.start = oldest.arrivedVirtual
+  }
+
+  #execute(queue: Queue | undefined, flow: Flow, work: WorkEstimate, now: number, waitMs: number): Ticket {
+    const seats = maxSeats(work)
+    this.#executing++
+    this.#seatsInUse += seats
+    if (queue !== undefined) {
+      queue.executing++
+      queue.seatsInUse += seats
+      queue.start += totalWork(work)
+    }
+    this.demand.set(this.#seatsInUse + this.#seatsWaiting, now)
+    this.#recorder.dispatched(this.name, flow.schema, seats, waitMs)
+    return new Ticket(flow.schema, queue, work, now)
+  }
+
+  #reject(flow: Flow, reason: RejectReason, waitMs: number): RejectReason {
+    this.#recorder.rejected(this.name, flow.schema, reason, waitMs)
+    return reason
+  }
+
+  #dispatchAll(): void {
+    while (this.#waiting > 0 && this.#seatsInUse < this.#limit) {
+      const queue = this.#nextQueue()
+      if (queue === undefined) return
+      const waiter = queue.waiting.shift()!
+      const now = this.#virtualAtMs
+      this.#unqueued(waiter, now)
+      const ticket = this.#execute(queue, waiter.flow, this.#fitted(waiter.work), now, now - waiter.arrivedMs)
+      this.#bound(queue)
+      waiter.decide(ticket)
+    }
+  }
+
+  /** Final seats that the level does not have are taken as time instead: the same work in another shape. */
+  #fitted(work: WorkEstimate): WorkEstimate {
+    if (work.finalSeats <= this.#limit || this.#limit <= 0) return work
+    return {
+      ...work,
+      finalSeats: this.#limit,
+      additionalMs: (work.finalSeats * work.additionalMs) / this.#limit,
+    }
+  }
+
+  /** The one whose oldest request finishes first in virtual time; undefined while that one does not fit. */
+  #nextQueue(): Queue | undefined {
+    const queues = this.#queues
+    let best: Queue | undefined
+    let bestIndex = 0
+    let bestFinish = Number.POSITIVE_INFINITY
+    for (let i = 1; i <= queues.length; i++) {
+      const index = (this.#robin + i) % queues.length
+      const queue = queues[index]!
+      const oldest = queue.waiting[0]
+      if (oldest === undefined) continue
+      const finish = queue.start + totalWork(oldest.work)
+      if (finish < bestFinish) {
+        bestFinish = finish
+        best = queue
+        bestIndex = index
+      }
+    }
+    if (best === undefined) return undefined
+    const { work, flow } = best.waiting[0]!
+    if (!this.#accommodates(maxSeats(work))) {
+      this.#recorder.noRoom(this.name, flow.schema)
+      return undefined
+    }
+    this.#robin = bestIndex
+    return best
+  }
+}
