@@ -110,6 +110,10 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
     }
   }
 
+  addResponseHeaders(headers: readonly string[]): void {
+    this.exchange.extraHeaders = headers
+  }
+
   /** Takes the place, or gives it back at once when nobody waits any longer: then false. */
   entered(leave: Leave): boolean {
     if (this.exchange.answered) {

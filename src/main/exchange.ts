@@ -10,6 +10,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Credentials } from '../auth/interface.js'
 import { assert } from '../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
+import type { BulkTurns } from './bulk-turns.js'
 
 /** What is used of uWebSockets.js' HttpResponse. */
 export interface ResponsePort {
@@ -85,9 +86,15 @@ function statusLine(status: number): string {
   return line
 }
 
+/** Answers up to this are written at once: slicing them would cost more than it gives others. */
+const AT_ONCE_BYTES = 64 * 1024
+
 export class Exchange implements Credentials {
   readonly head: RequestHead
+  /** name, value, …: go with whatever the answer is. */
+  extraHeaders: readonly string[] = []
   readonly #port: ResponsePort
+  readonly #turns: BulkTurns | undefined
   #state: 'open' | 'answering' | 'ended' | 'aborted' = 'open'
   #abortListeners: (() => void)[] | undefined
   #onEnd: ((status: number) => void) | undefined
@@ -95,9 +102,11 @@ export class Exchange implements Credentials {
   #bytes = 0
   #body: BodyReader | undefined
 
-  constructor(head: RequestHead, port: ResponsePort) {
+  /** Without turns, a large answer is written as fast as the client takes it. */
+  constructor(head: RequestHead, port: ResponsePort, turns?: BulkTurns) {
     this.head = head
     this.#port = port
+    this.#turns = turns
     port.onAborted(() => this.#aborted())
   }
 
@@ -208,6 +217,10 @@ export class Exchange implements Credentials {
 
   respond(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
+    if (body.length > AT_ONCE_BYTES && typeof body !== 'string' && this.#turns !== undefined && this.head.method !== 'HEAD') {
+      this.#respondSliced(head, body)
+      return
+    }
     this.#state = 'answering'
     this.#status = head.status
     this.#bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
@@ -258,39 +271,61 @@ export class Exchange implements Credentials {
     this.onAbort(finish)
     let rest: Uint8Array | undefined
     let restOffset = 0
-    const pump = (): boolean => {
-      for (;;) {
-        const piece = rest ?? next()
-        assert(piece !== undefined, 'a sized body must have as many bytes as it said')
-        const offset = this.#port.getWriteOffset()
-        const [ok, ended] = this.#port.tryEnd(piece, totalBytes)
-        if (ended) {
-          finish()
-          this.#end()
-          return true
-        }
-        if (!ok) {
-          rest = piece
-          restOffset = offset
-          return false
-        }
-        rest = undefined
+    /** One piece; true: the next one can follow. */
+    const slice = (): boolean => {
+      if (finished) return false
+      const piece = rest ?? next()
+      assert(piece !== undefined, 'a sized body must have as many bytes as it said')
+      const offset = this.#port.getWriteOffset()
+      const [ok, ended] = this.#port.tryEnd(piece, totalBytes)
+      if (ended) {
+        finish()
+        this.#end()
+        return false
       }
+      rest = ok ? undefined : piece
+      restOffset = offset
+      return ok
+    }
+    const turns = totalBytes > AT_ONCE_BYTES ? this.#turns : undefined
+    let more = false
+    const corked = (): void => {
+      do more = slice()
+      while (more && turns === undefined)
+    }
+    const job = (): boolean => {
+      if (finished) return false
+      this.#port.cork(corked)
+      return more
+    }
+    const goOn = (): void => {
+      // What a cork held back may fail after its slice: then there is a job already.
+      if (more) return
+      more = true
+      if (turns === undefined) job()
+      else turns.add(job)
     }
     this.#port.onWritable((offset) => {
       if (this.aborted || finished) return true
       if (rest !== undefined) rest = rest.subarray(offset - restOffset)
       if (rest?.byteLength === 0) rest = undefined
-      let drained = false
-      this.#port.cork(() => {
-        drained = pump()
-      })
-      return drained
+      goOn()
+      return true
     })
     this.#port.cork(() => {
       this.#writeHead(head)
-      pump()
+      if (slice()) goOn()
     })
+  }
+
+  #respondSliced(head: ResponseHead, body: Uint8Array): void {
+    let at = 0
+    const next = (): Uint8Array | undefined => {
+      const piece = body.subarray(at, at + AT_ONCE_BYTES)
+      at += piece.byteLength
+      return piece
+    }
+    this.respondSized(head, body.byteLength, next, () => undefined)
   }
 
   /**
@@ -360,6 +395,8 @@ export class Exchange implements Credentials {
     port.writeHeader('Content-Type', contentType)
     if (headers !== undefined)
       for (let i = 0; i + 1 < headers.length; i += 2) port.writeHeader(headers[i]!, headers[i + 1]!)
+    const extra = this.extraHeaders
+    for (let i = 0; i + 1 < extra.length; i += 2) port.writeHeader(extra[i]!, extra[i + 1]!)
   }
 
   #end(): void {

@@ -4,6 +4,7 @@ import * as uws from 'uWebSockets.js'
 import { randomUUID } from 'node:crypto'
 import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
+import type { BulkTurns } from './bulk-turns.js'
 import { Exchange, type RequestHead, type ResponsePort } from './exchange.js'
 import { isPortFree } from './port-probe.js'
 
@@ -14,6 +15,8 @@ export interface HttpServerOptions {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
   /** Several threads may listen on one port; the kernel shares connections out. */
   readonly sharePort: boolean
+  /** Large answers take turns. */
+  readonly turns: BulkTurns
   readonly onRequest: (exchange: Exchange) => void
 }
 
@@ -57,7 +60,7 @@ export class HttpServer implements Closable {
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
     const head = new UwsRequestHead(request)
-    this.#options.onRequest(new Exchange(head, response as unknown as ResponsePort))
+    this.#options.onRequest(new Exchange(head, response as unknown as ResponsePort, this.#options.turns))
     head.turnEnded()
   }
 

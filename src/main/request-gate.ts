@@ -21,6 +21,8 @@ export interface GatedRequest {
    * need not wait on. A place that is given after that is given back at once.
    */
   onGone(listener: () => void): void
+  /** name, value, …: every answer to it says so, also a refusal. */
+  addResponseHeaders(headers: readonly string[]): void
 }
 
 export interface RequestGate {

@@ -16,8 +16,8 @@ const HEAD = { status: 200, contentType: 'application/json' }
 const TAIL = Buffer.from(']}\n')
 const COMMA = 44
 const BRACE = 123
-/** Pieces that a list is written in: large enough to cost few calls, small enough to keep a slow client cheap. */
-const PIECE_BYTES = 256 * 1024
+/** Pieces that a list is written in: large enough to cost few calls, small enough to let others go in between. */
+const PIECE_BYTES = 64 * 1024
 
 interface ListPosition {
   /** Exactly this revision; undefined: the newest. */
