@@ -26,7 +26,9 @@ export class BulkTurns {
   #refusalsOut = 0
   #scheduled = false
 
-  constructor(options: BulkTurnsOptions = { nowMs: () => performance.now(), nextTurn: (callback) => setImmediate(callback) }) {
+  constructor(
+    options: BulkTurnsOptions = { nowMs: () => performance.now(), nextTurn: (callback) => setImmediate(callback) },
+  ) {
     this.#options = options
   }
 

@@ -1,5 +1,6 @@
 /** Thread: main. Builds the server in order and closes it in reverse. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
@@ -10,6 +11,8 @@ import type { Served } from '../workers/served.js'
 import { openServed } from '../workers/served.js'
 import { createSystemNamespaces } from './bootstrap.js'
 import type { Config } from './config.js'
+import { ConfigurationKeeper } from './flow-control/configuration-keeper.js'
+import { FlowFollower } from './flow-control/flow-follower.js'
 import { FrontEndAssembly } from './front-end-assembly.js'
 import { FrontEndState } from './front-end-state.js'
 import { FrontEndWorker } from './front-end-worker.js'
@@ -17,6 +20,7 @@ import { FrontEnds } from './front-ends.js'
 import { Pool } from './pool.js'
 import type { CallHandlers } from './port-calls.js'
 import type { ProcessLine } from './server-paths.js'
+import { ServerRequests } from './server-requests.js'
 
 export interface Server extends Closable {
   readonly url: string
@@ -79,7 +83,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     }
     await Promise.all(Array.from({ length: config.frontEnds }, start))
   }
-  await createSystemNamespaces(pool, systemClock, logger)
+  const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
+  await Promise.all([createSystemNamespaces(pool, systemClock, logger), keeping])
   const port = await frontEnds.listen(config.host, config.port)
   lifecycle.own('requests', {
     close: async () => {
@@ -94,6 +99,28 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     url: `${config.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
     close: () => lifecycle.close(),
   }
+}
+
+/** Flow schemas and priority levels are kept by one thread, however many obey them. */
+async function keepFlowObjects(
+  lifecycle: Lifecycle,
+  owner: OwnerClient,
+  pool: Pool,
+  logger: Logger,
+): Promise<void> {
+  const cache = await CacheClient.attach(await owner.attach())
+  lifecycle.own('cache', { close: () => cache.detach() })
+  const requests = new ServerRequests(pool, systemClock)
+  const keeper = new ConfigurationKeeper({ requests, clock: systemClock, logger })
+  const follower = new FlowFollower(cache, (objects) => keeper.update(objects))
+  lifecycle.own('flow control objects', {
+    close: () => {
+      follower.stop()
+      return keeper.stop()
+    },
+  })
+  follower.start()
+  await keeper.start()
 }
 
 function startOwner(

@@ -23,6 +23,7 @@ export interface Config {
   readonly etcdOptions: EtcdOptions
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
+  readonly priorityAndFairness: boolean
   readonly requestTimeoutMs: number
   readonly minRequestTimeoutSeconds: number
 }
@@ -72,6 +73,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
       maxRequests: flagNumber(values, 'max-requests-inflight'),
       maxMutatingRequests: flagNumber(values, 'max-mutating-requests-inflight'),
     },
+    priorityAndFairness: flagBoolean(values, 'enable-priority-and-fairness'),
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
   }

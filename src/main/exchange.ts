@@ -217,7 +217,12 @@ export class Exchange implements Credentials {
 
   respond(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
-    if (body.length > AT_ONCE_BYTES && typeof body !== 'string' && this.#turns !== undefined && this.head.method !== 'HEAD') {
+    if (
+      body.length > AT_ONCE_BYTES &&
+      typeof body !== 'string' &&
+      this.#turns !== undefined &&
+      this.head.method !== 'HEAD'
+    ) {
       this.#respondSliced(head, body)
       return
     }
@@ -262,6 +267,7 @@ export class Exchange implements Credentials {
     this.#state = 'answering'
     this.#status = head.status
     this.#bytes = totalBytes
+    this.#resumeBody()
     let finished = false
     const finish = (): void => {
       if (finished) return
@@ -278,14 +284,12 @@ export class Exchange implements Credentials {
       assert(piece !== undefined, 'a sized body must have as many bytes as it said')
       const offset = this.#port.getWriteOffset()
       const [ok, ended] = this.#port.tryEnd(piece, totalBytes)
-      if (ended) {
-        finish()
-        this.#end()
-        return false
-      }
-      rest = ok ? undefined : piece
+      rest = ok || ended ? undefined : piece
       restOffset = offset
-      return ok
+      if (!ended) return ok
+      finish()
+      this.#end()
+      return false
     }
     const turns = totalBytes > AT_ONCE_BYTES ? this.#turns : undefined
     let more = false
@@ -310,7 +314,7 @@ export class Exchange implements Credentials {
       if (rest !== undefined) rest = rest.subarray(offset - restOffset)
       if (rest?.byteLength === 0) rest = undefined
       goOn()
-      return true
+      return rest === undefined
     })
     this.#port.cork(() => {
       this.#writeHead(head)

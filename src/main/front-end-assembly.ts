@@ -14,8 +14,10 @@ import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import type { Served } from '../workers/served.js'
+import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
 import type { Config } from './config.js'
+import { FlowControl } from './flow-control/flow-control.js'
 import { FrontEnd } from './front-end.js'
 import type { FrontEndState } from './front-end-state.js'
 import { HttpServer } from './http-server.js'
@@ -44,15 +46,24 @@ export interface FrontEndAssemblyOptions {
   readonly logger: Logger
 }
 
+interface AssemblyParts {
+  readonly config: Config
+  readonly frontEnd: FrontEnd
+  readonly turns: BulkTurns
+  readonly lifecycle: Lifecycle
+}
+
 export class FrontEndAssembly implements Closable {
   readonly #config: Config
+  readonly #turns: BulkTurns
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
   #http: HttpServer | undefined
 
-  private constructor(config: Config, frontEnd: FrontEnd, lifecycle: Lifecycle) {
+  private constructor({ config, frontEnd, turns, lifecycle }: AssemblyParts) {
     this.#config = config
     this.#frontEnd = frontEnd
+    this.#turns = turns
     this.#lifecycle = lifecycle
   }
 
@@ -62,20 +73,38 @@ export class FrontEndAssembly implements Closable {
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })
     const paths = new NonResourcePaths()
-    const frontEnd = new FrontEnd({
-      cache: new ClientCacheView(cache),
+    const view = new ClientCacheView(cache)
+    const turns = new BulkTurns()
+    const flowControl = config.priorityAndFairness
+      ? new FlowControl({
+          client: cache,
+          view,
+          clock: systemClock,
+          turns,
+          totalSeats: config.inflight.maxRequests + config.inflight.maxMutatingRequests,
+          frontEnds: config.frontEnds,
+          requestTimeoutMs: config.requestTimeoutMs,
+          resolve: (info) => frontEnd.resource(info),
+        })
+      : undefined
+    const frontEnd: FrontEnd = new FrontEnd({
+      cache: view,
       pool,
       clock: systemClock,
       random: Math.random,
       logger,
       nonResourcePaths: paths,
-      gate: new Inflight(config.inflight, state),
+      gate: flowControl?.gate ?? new Inflight(config.inflight, state),
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: authenticator(config),
     })
     frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
-    const assembly = new FrontEndAssembly(config, frontEnd, lifecycle)
+    if (flowControl !== undefined) {
+      flowControl.start()
+      lifecycle.own('flow control', { close: () => flowControl.stop() })
+    }
+    const assembly = new FrontEndAssembly({ config, frontEnd, turns, lifecycle })
     const address = (): string => `${config.host}:${assembly.port}`
     installServerPaths(paths, { served, pool, line, state, address })
     return assembly
@@ -89,7 +118,7 @@ export class FrontEndAssembly implements Closable {
   /** `sharePort`: another front end of this process listens there already. */
   async listen(port: number, sharePort: boolean): Promise<number> {
     const { host, tls } = this.#config
-    const http = new HttpServer({ host, port, tls, sharePort, onRequest: this.#frontEnd.handle })
+    const http = new HttpServer({ host, port, tls, sharePort, turns: this.#turns, onRequest: this.#frontEnd.handle })
     await http.start()
     this.#http = http
     this.#lifecycle.own('http', http)

@@ -75,6 +75,12 @@ export class FrontEnd {
     this.#resources = new ResourceTable(resources)
   }
 
+  /** What a request is for, if anything here serves it. */
+  resource(info: RequestInfo): ServedResource | undefined {
+    const found = this.#resources.resolve(info)
+    return typeof found === 'string' ? undefined : found
+  }
+
   readonly handle = (exchange: Exchange): void => {
     const request = new ApiRequest(exchange, this.#options.clock.monotonicMs())
     this.#open++

@@ -189,6 +189,13 @@ export const FLAGS: readonly Flag[] = [
     help: 'Writes under way at once; 0: no limit.',
   },
   {
+    name: 'enable-priority-and-fairness',
+    type: 'boolean',
+    default: 'true',
+    group: LIMITS,
+    help: 'Whether requests wait in fair queues by flow schema and priority level; the two limits above add up to its seats.',
+  },
+  {
     name: 'request-timeout',
     type: 'duration',
     default: '1m',
@@ -249,6 +256,11 @@ export function validate(values: FlagValues): string[] {
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)
   within('min-request-timeout', 1, 1e9)
+  if (
+    flagBoolean(values, 'enable-priority-and-fairness') &&
+    flagNumber(values, 'max-requests-inflight') + flagNumber(values, 'max-mutating-requests-inflight') <= 0
+  )
+    errors.push('--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive')
   errors.push(...storageErrors(values))
   if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
     errors.push(

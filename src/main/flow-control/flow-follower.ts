@@ -1,6 +1,7 @@
 /** Thread: any but the owner. Keeps the flow controller at what is stored, from shared memory. */
-import type { CacheClient } from '../../cacher/cache-client.js'
+
 import { ArenaFollower, type ArenaSink } from '../../cacher/arena-follower.js'
+import type { CacheClient } from '../../cacher/cache-client.js'
 import type { RecordView } from '../../cacher/shared-memory.js'
 import type { FlowSchema, PriorityLevelConfiguration } from './configuration.js'
 

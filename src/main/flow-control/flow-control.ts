@@ -1,0 +1,57 @@
+/** Thread: main. The parts of flow control of one front end, put together. */
+import type { RequestInfo } from '../../api/request-info.js'
+import type { CacheClient } from '../../cacher/cache-client.js'
+import type { Clock } from '../../lib/clock.js'
+import type { BulkTurns } from '../bulk-turns.js'
+import type { CacheView } from '../read-context.js'
+import type { ServedResource } from '../served-resource.js'
+import { FairGate } from './fair-gate.js'
+import { FlowController } from './flow-controller.js'
+import { FlowFollower } from './flow-follower.js'
+import type { FlowRecorder } from './flow-recorder.js'
+import { ListSizes } from './list-sizes.js'
+
+export interface FlowControlOptions {
+  readonly client: CacheClient
+  readonly view: CacheView
+  readonly clock: Clock
+  readonly turns: BulkTurns
+  /** Of the whole server; each front end has its part. */
+  readonly totalSeats: number
+  readonly frontEnds: number
+  readonly requestTimeoutMs: number
+  readonly resolve: (info: RequestInfo) => ServedResource | undefined
+  readonly recorder?: FlowRecorder
+}
+
+export class FlowControl {
+  readonly gate: FairGate
+  readonly controller: FlowController
+  readonly #follower: FlowFollower
+
+  constructor(options: FlowControlOptions) {
+    const { client, view, clock, turns, totalSeats, frontEnds, requestTimeoutMs, resolve, recorder } = options
+    const recording = recorder === undefined ? {} : { recorder }
+    const sizes = new ListSizes({ cache: view, clock, resolve })
+    this.controller = new FlowController({ clock, totalSeats: Math.ceil(totalSeats / frontEnds), ...recording })
+    this.gate = new FairGate({
+      controller: this.controller,
+      clock,
+      turns,
+      requestTimeoutMs,
+      listSize: (info) => sizes.of(info),
+      ...recording,
+    })
+    this.#follower = new FlowFollower(client, ({ levels, schemas }) => this.controller.configure(levels, schemas))
+  }
+
+  start(): void {
+    this.#follower.start()
+    this.controller.start()
+  }
+
+  stop(): void {
+    this.#follower.stop()
+    this.controller.stop()
+  }
+}
