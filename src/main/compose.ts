@@ -102,12 +102,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
 }
 
 /** Flow schemas and priority levels are kept by one thread, however many obey them. */
-async function keepFlowObjects(
-  lifecycle: Lifecycle,
-  owner: OwnerClient,
-  pool: Pool,
-  logger: Logger,
-): Promise<void> {
+async function keepFlowObjects(lifecycle: Lifecycle, owner: OwnerClient, pool: Pool, logger: Logger): Promise<void> {
   const cache = await CacheClient.attach(await owner.attach())
   lifecycle.own('cache', { close: () => cache.detach() })
   const requests = new ServerRequests(pool, systemClock)
