@@ -7,7 +7,11 @@ import { WatchClient } from '../support/watch-client.js'
 
 const FRONT_ENDS = 3
 const CONFIGMAPS = '/api/v1/namespaces/default/configmaps'
-const server = await KeelsonProcess.start([`--front-ends=${FRONT_ENDS}`, '--max-mutating-requests-inflight=2'])
+const server = await KeelsonProcess.start([
+  `--front-ends=${FRONT_ENDS}`,
+  '--max-mutating-requests-inflight=2',
+  '--enable-priority-and-fairness=false',
+])
 t.teardown(() => server.close())
 
 /** Over a connection of its own: the kernel chooses the thread. */
