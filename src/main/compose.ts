@@ -1,10 +1,13 @@
 /** Thread: main. Builds the server in order and closes it in reverse. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
 import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import { processFamilies } from '../metrics/families.js'
 import { Metrics } from '../metrics/metrics.js'
+import { ThreadProbe } from '../metrics/thread-probe.js'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
 import type { Served } from '../workers/served.js'
@@ -48,28 +51,34 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   const served = openServed(config.etcdOptions)
   const metrics = new Metrics()
   metrics.start()
+  const onMetrics = (port: MessagePort): void => metrics.addThread(port)
   const owner = await startOwner(config, served, metrics, logger, onFatal)
   lifecycle.own('owner', { close: () => owner.stop() })
   const pool = new Pool({
     threads: config.poolThreads,
     start: { etcdOptions: config.etcdOptions, logLevel: config.logLevel },
     attach: () => owner.attach(),
+    onMetrics,
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
   })
   lifecycle.own('pool', pool)
   const state = new FrontEndState()
+  const probe = new ThreadProbe('main', metrics.recorder, systemClock)
+  probe.start()
+  lifecycle.own('probe', { close: () => probe.stop() })
+  metrics.beforeScrape(async () => metrics.storage.memory(await owner.memory()))
+  metrics.beforeScrape(() => metrics.recorder.series(processFamilies.poolQueue).set(pool.queueSize))
   const line: ProcessLine = {
     health: () => owner.health(),
-    metrics: async () => {
-      metrics.storage.memory(await owner.memory())
-      return metrics.text()
-    },
+    metrics: () => metrics.text(),
   }
   const frontEnds = new FrontEnds()
   lifecycle.own('front ends', frontEnds)
   if (config.frontEnds === 1) {
     const ownerPort = await owner.attach()
-    frontEnds.add(await FrontEndAssembly.open({ config, served, ownerPort, pool, line, state, logger }))
+    frontEnds.add(
+      await FrontEndAssembly.open({ config, served, ownerPort, pool, line, state, logger, recorder: metrics.recorder }),
+    )
   } else {
     const handlers: CallHandlers<MainCalls> = {
       pool: ({ type, input }, signal) => pool.run(type, input, signal),
@@ -79,7 +88,9 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     const start = async (): Promise<void> => {
       const ownerPort = await owner.attach()
       const { buffer } = state
-      frontEnds.add(await FrontEndWorker.start({ config, ownerPort, state: buffer, handlers, logger, onExit: onFatal }))
+      frontEnds.add(
+        await FrontEndWorker.start({ config, ownerPort, state: buffer, handlers, logger, onMetrics, onExit: onFatal }),
+      )
     }
     await Promise.all(Array.from({ length: config.frontEnds }, start))
   }
@@ -135,6 +146,7 @@ function startOwner(
     },
     logger,
     onEvent: (event) => metrics.storage.observe(event),
+    onMetrics: (port) => metrics.addThread(port),
     onExit: onFatal,
   })
 }

@@ -13,6 +13,7 @@ import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { Served } from '../workers/served.js'
 import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
@@ -24,6 +25,7 @@ import { HttpServer } from './http-server.js'
 import { Inflight } from './inflight.js'
 import { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
+import { RequestMetrics } from './request-metrics.js'
 import { ServedResource } from './served-resource.js'
 import { installServerPaths, type ProcessLine } from './server-paths.js'
 
@@ -44,6 +46,7 @@ export interface FrontEndAssemblyOptions {
   readonly line: ProcessLine
   readonly state: FrontEndState
   readonly logger: Logger
+  readonly recorder: Recorder
 }
 
 interface AssemblyParts {
@@ -68,7 +71,7 @@ export class FrontEndAssembly implements Closable {
   }
 
   static async open(options: FrontEndAssemblyOptions): Promise<FrontEndAssembly> {
-    const { config, served, pool, line, state, logger } = options
+    const { config, served, pool, line, state, logger, recorder } = options
     const lifecycle = new Lifecycle()
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })
@@ -98,6 +101,7 @@ export class FrontEndAssembly implements Closable {
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: authenticator(config),
+      observer: new RequestMetrics(recorder),
     })
     frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
     if (flowControl !== undefined) {

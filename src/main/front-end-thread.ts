@@ -1,6 +1,9 @@
 /** Thread: a front end's own. The thread's entry: opens a front end, answers main, ends when asked. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, threadId, workerData } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
+import { systemClock } from '../lib/clock.js'
+import { ThreadProbe } from '../metrics/thread-probe.js'
+import { threadRecorder } from '../metrics/thread-recorder.js'
 import { toErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
 import { PortLogger } from '../workers/port-logger.js'
@@ -15,6 +18,8 @@ assert(parentPort !== null, 'a front end that is no thread is assembled by main'
 const port = parentPort
 const { config, ownerPort, state } = workerData as FrontEndStart<Config>
 const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
+const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 
 let assembly: FrontEndAssembly | undefined
@@ -31,6 +36,7 @@ const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, Fron
       return undefined
     },
     close: async () => {
+      probe.stop()
       await opened().close()
       // After the reply: with nothing left to listen to the thread ends by itself.
       setImmediate(() => port.close())
@@ -54,7 +60,9 @@ try {
     line: { health: () => calls.call('health', {}), metrics: () => calls.call('metrics', {}) },
     state: new FrontEndState(state),
     logger,
+    recorder,
   })
+  probe.start()
   tell({ type: 'started' })
 } catch (error) {
   tell({ type: 'failed', error: toErrorRecord(error) })

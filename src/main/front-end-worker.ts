@@ -20,6 +20,7 @@ export interface FrontEndWorkerOptions {
   readonly state: SharedArrayBuffer
   readonly handlers: CallHandlers<MainCalls>
   readonly logger: Logger
+  readonly onMetrics: (port: MessagePort) => void
   readonly onExit: (error: Error) => void
 }
 
@@ -85,6 +86,7 @@ export class FrontEndWorker implements Closable {
       this.#state = 'running'
       this.#started.resolve()
     } else if (message.type === 'failed') this.#failure = fromErrorRecord(message.error)
+    else if (message.type === 'metrics') this.#options.onMetrics(message.port)
     else if (message.type === 'log') this.#options.logger[message.level](message.fields, message.message)
   }
 

@@ -17,6 +17,8 @@ export interface PoolOptions {
   readonly start: PoolStart
   /** Each thread asks for a line to the owner when it starts. */
   readonly attach: () => Promise<MessagePort>
+  /** The line over which a thread sends its pages of metrics. */
+  readonly onMetrics: (port: MessagePort) => void
   readonly onWorkerError: (error: unknown) => void
 }
 
@@ -49,6 +51,10 @@ export class Pool implements Closable, PoolRunner {
       workerData: options.start,
     })
     this.#piscina.on('message', (message: PoolThreadMessage) => {
+      if (message.type === 'metrics') {
+        options.onMetrics(message.port)
+        return
+      }
       options
         .attach()
         .then((port) => message.port.postMessage({ port } satisfies OwnerLine, [port]), options.onWorkerError)

@@ -9,6 +9,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ErrorRecord } from './error-record.js'
 import type { LogLevel, OwnerHealth } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
+import type { MetricsLine } from './metrics-line.js'
 
 /** `C` is the completed configuration: plain data, known to both sides. */
 export interface FrontEndStart<C> {
@@ -44,6 +45,8 @@ export type CallMessage =
   | { readonly type: 'reply'; readonly id: number; readonly result: unknown }
   | { readonly type: 'error'; readonly id: number; readonly error: ErrorRecord }
   | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
+  /** Of a front-end thread: where its metrics come from. */
+  | MetricsLine
   /** Of a front-end thread, once: it can be called; or why not. */
   | { readonly type: 'started' }
   | { readonly type: 'failed'; readonly error: ErrorRecord }

@@ -9,6 +9,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { StorageConfig } from '../storage/storage-config.js'
 import type { ErrorRecord } from './error-record.js'
+import type { MetricsLine } from './metrics-line.js'
 
 export interface OwnerResource {
   /** As clients know it: `pods`, `deployments.apps`. */
@@ -90,6 +91,7 @@ export type OwnerEvent =
   | { readonly type: 'db-size'; readonly cluster: number; readonly endpoint: string; readonly bytes: number }
 
 export type OwnerToMain =
+  | MetricsLine
   | { readonly type: 'started' }
   | { readonly type: 'failed'; readonly error: ErrorRecord }
   | { readonly type: 'reply'; readonly id: number; readonly result: OwnerControlResult<OwnerControlMethod> }

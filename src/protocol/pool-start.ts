@@ -1,12 +1,15 @@
 /** Thread: any. What a pool thread is started with, and what it says first. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EtcdOptions } from '../storage/factory-options.js'
+import type { MetricsLine } from './metrics-line.js'
 
 /** Sent by a pool thread when it starts: main answers on the port with a line to the owner (OwnerLine). */
-export interface PoolThreadMessage {
+export interface AttachMessage {
   readonly type: 'attach'
   readonly port: MessagePort
 }
+
+export type PoolThreadMessage = AttachMessage | MetricsLine
 
 export interface OwnerLine {
   readonly port: MessagePort

@@ -24,6 +24,8 @@ export interface OwnerClientOptions {
   readonly config: OwnerConfig
   readonly logger: Logger
   readonly onEvent: (event: OwnerEvent) => void
+  /** The line over which the thread sends its pages of metrics. */
+  readonly onMetrics?: (port: MessagePort) => void
   /** The thread ended without having been asked to. The process must exit: see main-owner.ts. */
   readonly onExit: (error: Error) => void
 }
@@ -119,6 +121,9 @@ export class OwnerClient {
         break
       case 'error':
         this.#settle(message.id)?.reject(fromErrorRecord(message.error))
+        break
+      case 'metrics':
+        this.#options.onMetrics?.(message.port)
         break
       case 'event':
         onEvent(message.event)

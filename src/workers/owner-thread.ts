@@ -2,6 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
+import { ThreadProbe } from '../metrics/thread-probe.js'
+import { threadRecorder } from '../metrics/thread-recorder.js'
 import { toErrorRecord } from '../protocol/error-record.js'
 import type { OwnerConfig, OwnerControlCall, OwnerControlHandlers, OwnerToMain } from '../protocol/main-owner.js'
 import { Owner } from './owner.js'
@@ -12,6 +14,8 @@ assert(parentPort !== null, 'the owner runs in a thread of its own')
 const port = parentPort
 const config = workerData as OwnerConfig
 const tell = (message: OwnerToMain): void => port.postMessage(message)
+const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
+const probe = new ThreadProbe('owner', recorder, systemClock)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 
 try {
@@ -25,6 +29,7 @@ try {
     onEvent: (event) => tell({ type: 'event', event }),
   })
   await owner.start()
+  probe.start()
   const handlers: OwnerControlHandlers = {
     attach: async (input) => {
       owner.attach(input.port)
@@ -41,6 +46,7 @@ try {
     health: () => owner.health(),
     memory: async () => owner.memory(),
     stop: async () => {
+      probe.stop()
       await owner.stop()
       await resources.close?.()
       return undefined

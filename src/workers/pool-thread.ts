@@ -1,5 +1,5 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
-import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
+import { MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
 import { AdmissionChain } from '../admission/chain.js'
 import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
@@ -13,6 +13,8 @@ import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
+import { ThreadProbe } from '../metrics/thread-probe.js'
+import { threadRecorder } from '../metrics/thread-recorder.js'
 import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
@@ -39,6 +41,8 @@ async function attach(): Promise<CacheClient> {
 async function open(start: PoolStart): Promise<PoolWorker> {
   const { etcdOptions } = start
   const logger: Logger = pino({ level: start.logLevel, base: null })
+  const recorder = threadRecorder((line, transfer) => parentPort?.postMessage(line, transfer))
+  new ThreadProbe(`pool-${threadId}`, recorder, systemClock).start()
   const cache = await attach()
   const transformers = await openTransformers(etcdOptions, logger)
   const { catalogue, stored, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)

@@ -1,0 +1,98 @@
+/**
+ * Thread: any. How a thread counts. A series is found once by its labels and kept by who needs it often; counting is then
+ * an addition to a cell.
+ */
+import type { MetricsPage } from '../protocol/metrics-line.js'
+import { CellPage } from './cell-page.js'
+import { cellsOf, type Family } from './family.js'
+
+export interface Series {
+  /** Of a counter or a gauge. */
+  add(amount: number): void
+  /** Of a gauge. */
+  set(value: number): void
+  /** Of a histogram. */
+  observe(value: number): void
+  /** A gauge that has no value any more: it is not shown. */
+  clear(): void
+}
+
+/** Series of a family that nobody may make without end: names that clients choose must not become labels. */
+const MAX_SERIES = 4096
+
+export class Recorder {
+  readonly #publish: (page: MetricsPage) => void
+  readonly #series = new Map<Family, Map<string, Series>>()
+  #page: CellPage | undefined
+
+  /** `publish` tells main of a page, once for each. */
+  constructor(publish: (page: MetricsPage) => void) {
+    this.#publish = publish
+  }
+
+  /** Label values in the order of the family's labels. */
+  series(family: Family, ...labels: readonly string[]): Series {
+    let known = this.#series.get(family)
+    if (known === undefined) {
+      known = new Map()
+      this.#series.set(family, known)
+    }
+    const key = labels.length === 1 ? labels[0]! : labels.join('\0')
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const made = known.size >= MAX_SERIES ? NOBODY : this.#make(family, key)
+    if (known.size < MAX_SERIES) known.set(key, made)
+    return made
+  }
+
+  #make(family: Family, labels: string): Series {
+    const bytes = Buffer.from(labels)
+    const count = cellsOf(family)
+    let first = this.#page?.add(family.id, bytes, count)
+    if (first === undefined) {
+      this.#page = new CellPage()
+      first = this.#page.add(family.id, bytes, count)
+      this.#publish(this.#page.handle)
+    }
+    if (first === undefined || this.#page === undefined) return NOBODY
+    return new CellSeries(this.#page.cells, first, family.buckets)
+  }
+}
+
+class CellSeries implements Series {
+  readonly #cells: Float64Array
+  readonly #first: number
+  readonly #buckets: readonly number[]
+
+  constructor(cells: Float64Array, first: number, buckets: readonly number[]) {
+    this.#cells = cells
+    this.#first = first
+    this.#buckets = buckets
+  }
+
+  add(amount: number): void {
+    this.#cells[this.#first]! += amount
+  }
+
+  set(value: number): void {
+    this.#cells[this.#first] = value
+  }
+
+  observe(value: number): void {
+    const buckets = this.#buckets
+    let i = 0
+    while (i < buckets.length && value > buckets[i]!) i++
+    this.#cells[this.#first + i]! += 1
+    this.#cells[this.#first + buckets.length + 1]! += value
+  }
+
+  clear(): void {
+    this.#cells[this.#first] = Number.NaN
+  }
+}
+
+const nothing = (): void => undefined
+const NOBODY: Series = { add: nothing, set: nothing, observe: nothing, clear: nothing }
+
+/** Counts for nobody: tests, and parts that run without metrics. */
+export const noRecorder = (): Recorder => new Recorder(nothing)

@@ -1,0 +1,80 @@
+/**
+ * Thread: any. What a thread knows of itself: how busy its event loop is, its heap, its processor time. Looked at now and
+ * then by the thread itself, so that a scrape need not ask it.
+ */
+import { readFileSync, readlinkSync } from 'node:fs'
+import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import type { Clock, Timer } from '../lib/clock.js'
+import { processFamilies } from './families.js'
+import type { Recorder } from './recorder.js'
+
+const PERIOD_MS = 5000
+const RESOLUTION_MS = 20
+/** Linux counts processor time of threads in hundredths of a second. */
+const TICKS_PER_SECOND = 100
+const USER_TICKS = 11
+const SYSTEM_TICKS = 12
+
+export class ThreadProbe {
+  readonly #thread: string
+  readonly #recorder: Recorder
+  readonly #clock: Clock
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  readonly #statFile = ownStatFile()
+  #timer: Timer | undefined
+  #utilization: EventLoopUtilization | undefined
+  #cpuSeconds = 0
+
+  constructor(thread: string, recorder: Recorder, clock: Clock) {
+    this.#thread = thread
+    this.#recorder = recorder
+    this.#clock = clock
+  }
+
+  start(): void {
+    this.#delay.enable()
+    this.#look()
+  }
+
+  stop(): void {
+    this.#timer?.cancel()
+    this.#delay.disable()
+  }
+
+  #look(): void {
+    const recorder = this.#recorder
+    const now = performance.eventLoopUtilization()
+    const since = performance.eventLoopUtilization(now, this.#utilization)
+    this.#utilization = now
+    recorder.series(processFamilies.loopUtilization, this.#thread).set(since.utilization)
+    if (this.#delay.count > 0) {
+      for (const quantile of [50, 99]) {
+        // The histogram holds whole intervals: what is above the resolution is delay.
+        const seconds = Math.max(0, this.#delay.percentile(quantile) / 1e9 - RESOLUTION_MS / 1000)
+        recorder.series(processFamilies.loopDelay, this.#thread, String(quantile / 100)).set(seconds)
+      }
+      this.#delay.reset()
+    }
+    const { used_heap_size: used, total_heap_size: total, external_memory: external } = getHeapStatistics()
+    for (const [kind, bytes] of Object.entries({ used, total, external }))
+      recorder.series(processFamilies.threadHeap, this.#thread, kind).set(bytes)
+    const cpuSeconds = this.#statFile === undefined ? now.active / 1000 : cpuSecondsOf(this.#statFile)
+    recorder.series(processFamilies.threadCpu, this.#thread).add(Math.max(0, cpuSeconds - this.#cpuSeconds))
+    this.#cpuSeconds = cpuSeconds
+    this.#timer = this.#clock.after(PERIOD_MS, () => this.#look())
+  }
+}
+
+/** Where Linux says what the calling thread has used; elsewhere the time its event loop was busy stands for it. */
+function ownStatFile(): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  return `/proc/${readlinkSync('/proc/thread-self')}/stat`
+}
+
+function cpuSecondsOf(statFile: string): number {
+  const stat = readFileSync(statFile, 'latin1')
+  // The name of the thread, in parentheses, may hold spaces.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) / TICKS_PER_SECOND
+}
