@@ -57,6 +57,9 @@ export interface Attributes {
   readonly name: string
   /** Of requests that are for no resource. */
   readonly path: string
+  /** What a list, watch or deletecollection is limited to, as it was written. */
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
 }
 
 /** `deny` ends the chain; `no-opinion` asks the next one, and at the end means no. */

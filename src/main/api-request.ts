@@ -10,6 +10,7 @@ import type { GatedRequest, Leave } from './request-gate.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
 import type { ServedResource } from './served-resource.js'
 
+const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 export const NO_QUERY = new URLSearchParams()
 
 /** Of a request that was refused before it was understood. */
@@ -90,6 +91,7 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
       subresource: info.subresource,
       name: info.name,
       path: info.path,
+      ...(this.query.size === 0 ? {} : this.#selectors()),
     }
   }
 
@@ -100,6 +102,14 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
       if (this.exchange.over) this.#abort.abort()
     }
     return this.#abort.signal
+  }
+
+  /** What limits a collection: an authorizer may allow a part of it. */
+  #selectors(): Pick<Attributes, 'fieldSelector' | 'labelSelector'> {
+    if (!SELECTING_VERBS.has(this.info.verb)) return {}
+    const fieldSelector = this.query.get('fieldSelector') ?? ''
+    const labelSelector = this.query.get('labelSelector') ?? ''
+    return { ...(fieldSelector === '' ? {} : { fieldSelector }), ...(labelSelector === '' ? {} : { labelSelector }) }
   }
 
   onGone(listener: () => void): void {

@@ -12,6 +12,7 @@ import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
 import type { Served } from '../workers/served.js'
 import { openServed } from '../workers/served.js'
+import { bootstrapAccess, roleAggregator } from './access.js'
 import { createSystemNamespaces } from './bootstrap.js'
 import type { Config } from './config.js'
 import { ConfigurationKeeper } from './flow-control/configuration-keeper.js'
@@ -56,7 +57,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   lifecycle.own('owner', { close: () => owner.stop() })
   const pool = new Pool({
     threads: config.poolThreads,
-    start: { etcdOptions: config.etcdOptions, logLevel: config.logLevel },
+    start: { etcdOptions: config.etcdOptions, logLevel: config.logLevel, authorization: config.authorization },
     attach: () => owner.attach(),
     onMetrics,
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
@@ -96,6 +97,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   }
   const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
   await Promise.all([createSystemNamespaces(pool, systemClock, logger), keeping])
+  await bootstrapAccess(pool, logger)
+  await keepRolesAggregated(lifecycle, owner, pool, logger)
   const port = await frontEnds.listen(config.host, config.port)
   lifecycle.own('requests', {
     close: async () => {
@@ -127,6 +130,20 @@ async function keepFlowObjects(lifecycle: Lifecycle, owner: OwnerClient, pool: P
   })
   follower.start()
   await keeper.start()
+}
+
+/** Aggregated cluster roles stay filled while the server runs. */
+async function keepRolesAggregated(
+  lifecycle: Lifecycle,
+  owner: OwnerClient,
+  pool: Pool,
+  logger: Logger,
+): Promise<void> {
+  const cache = await CacheClient.attach(await owner.attach())
+  lifecycle.own('cache', { close: () => cache.detach() })
+  const aggregator = roleAggregator(cache, pool, systemClock, logger)
+  lifecycle.own('role aggregator', { close: () => aggregator.stop() })
+  aggregator.start()
 }
 
 function startOwner(

@@ -1,5 +1,6 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
+import type { AuthorizationConfig, AuthorizationMode } from '../protocol/authorization-config.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
 import type { FlagValues } from './flags.js'
@@ -20,6 +21,7 @@ export interface Config {
   readonly shutdownDelayMs: number
   readonly logLevel: string
   readonly tokenFile: string
+  readonly authorization: AuthorizationConfig
   readonly etcdOptions: EtcdOptions
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
@@ -67,6 +69,15 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
     tokenFile: text('token-auth-file'),
+    authorization: {
+      modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
+      webhook: {
+        configFile: text('authorization-webhook-config-file'),
+        version: text('authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+        authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
+        unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
+      },
+    },
     etcdOptions,
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {

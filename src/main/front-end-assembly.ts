@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
 import type { UserInfo } from '../api/user-info.js'
+import { openAuthorizer } from '../auth/authz/open-authorizer.js'
 import type { Authenticator } from '../auth/interface.js'
 import { StaticTokens } from '../auth/static-tokens.js'
 import { CacheClient } from '../cacher/cache-client.js'
@@ -75,6 +76,13 @@ export class FrontEndAssembly implements Closable {
     const lifecycle = new Lifecycle()
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })
+    const access = openAuthorizer({
+      config: config.authorization,
+      cache: (resource) => cache.resource(resource),
+      clock: systemClock,
+      random: Math.random,
+    })
+    lifecycle.own('authorizer', access)
     const paths = new NonResourcePaths()
     const view = new ClientCacheView(cache)
     const turns = new BulkTurns()
@@ -102,6 +110,7 @@ export class FrontEndAssembly implements Closable {
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: authenticator(config),
       observer: new RequestMetrics(recorder),
+      authorizer: access.authorizer,
     })
     frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
     if (flowControl !== undefined) {
@@ -110,7 +119,7 @@ export class FrontEndAssembly implements Closable {
     }
     const assembly = new FrontEndAssembly({ config, frontEnd, turns, lifecycle })
     const address = (): string => `${config.host}:${assembly.port}`
-    installServerPaths(paths, { served, pool, line, state, address })
+    installServerPaths(paths, { served, pool, line, state, address, accessReady: () => access.ready() })
     return assembly
   }
 

@@ -1,11 +1,13 @@
 /** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
 import { existsSync } from 'node:fs'
+import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
 import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
 
 const SERVING = 'Serving'
 const STORAGE = 'Storage'
 const CACHE = 'Watch cache'
 const LIMITS = 'Limits'
+const ACCESS = 'Access'
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
@@ -58,6 +60,41 @@ export const FLAGS: readonly Flag[] = [
     default: '',
     group: SERVING,
     help: 'CSV file of static tokens: token,user,uid,"group1,group2".',
+  },
+  {
+    name: 'authorization-mode',
+    type: 'list',
+    default: 'RBAC',
+    group: ACCESS,
+    help: 'Who decides what a user may do, in order: RBAC, Node, Webhook, AlwaysAllow, AlwaysDeny.',
+  },
+  {
+    name: 'authorization-webhook-config-file',
+    type: 'string',
+    default: '',
+    group: ACCESS,
+    help: 'The kubeconfig of the service that the mode Webhook asks.',
+  },
+  {
+    name: 'authorization-webhook-version',
+    type: 'string',
+    default: 'v1beta1',
+    group: ACCESS,
+    help: 'The version of the SubjectAccessReview that it is sent: v1 or v1beta1.',
+  },
+  {
+    name: 'authorization-webhook-cache-authorized-ttl',
+    type: 'duration',
+    default: '5m',
+    group: ACCESS,
+    help: 'How long its answers that allow are kept.',
+  },
+  {
+    name: 'authorization-webhook-cache-unauthorized-ttl',
+    type: 'duration',
+    default: '30s',
+    group: ACCESS,
+    help: 'How long its other answers are kept.',
   },
   { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
   {
@@ -240,6 +277,7 @@ export function validate(values: FlagValues): string[] {
     'etcd-keyfile',
     'token-auth-file',
     'encryption-provider-config',
+    'authorization-webhook-config-file',
   ]) {
     const file = flagText(values, name)
     if (file !== '' && !existsSync(file)) errors.push(`--${name}: there is no file ${JSON.stringify(file)}`)
@@ -261,7 +299,7 @@ export function validate(values: FlagValues): string[] {
     flagNumber(values, 'max-requests-inflight') + flagNumber(values, 'max-mutating-requests-inflight') <= 0
   )
     errors.push('--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive')
-  errors.push(...storageErrors(values))
+  errors.push(...storageErrors(values), ...authorizationErrors(values))
   if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
     errors.push(
       `--bind-address ${flagText(values, 'bind-address')}: plain HTTP is served on loopback only; give --tls-cert-file and --tls-private-key-file`,
@@ -287,5 +325,27 @@ function storageErrors(values: FlagValues): string[] {
       errors.push(`--etcd-servers: ${JSON.stringify(server)} is not of the form http(s)://host:port`)
   }
   if (!flagText(values, 'etcd-prefix').startsWith('/')) errors.push('--etcd-prefix must start with a slash')
+  return errors
+}
+
+function authorizationErrors(values: FlagValues): string[] {
+  const errors: string[] = []
+  const modes = flagList(values, 'authorization-mode')
+  const file = flagText(values, 'authorization-webhook-config-file')
+  if (modes.length === 0) errors.push('--authorization-mode needs at least one mode')
+  for (const mode of new Set(modes)) {
+    if (!(AUTHORIZATION_MODES as readonly string[]).includes(mode))
+      errors.push(
+        `--authorization-mode: ${JSON.stringify(mode)} is unknown; the modes are ${AUTHORIZATION_MODES.join(', ')}`,
+      )
+    if (modes.indexOf(mode) !== modes.lastIndexOf(mode))
+      errors.push(`--authorization-mode: ${mode} is given more than once`)
+  }
+  if (modes.includes('Webhook') && file === '')
+    errors.push('--authorization-mode Webhook needs --authorization-webhook-config-file')
+  if (!modes.includes('Webhook') && file !== '')
+    errors.push('--authorization-webhook-config-file is of no use without --authorization-mode Webhook')
+  if (!['v1', 'v1beta1'].includes(flagText(values, 'authorization-webhook-version')))
+    errors.push('--authorization-webhook-version must be v1 or v1beta1')
   return errors
 }

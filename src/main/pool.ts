@@ -83,7 +83,7 @@ export class Pool implements Closable, PoolRunner {
 
 /** The bodies of a task: they are moved, not copied. */
 export function transferable(task: PoolTask): ArrayBuffer[] {
-  if (task.type === 'document') return []
+  if (task.type === 'document' || task.type === 'bootstrapAccess') return []
   if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
   const { body } = task.input
   return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]

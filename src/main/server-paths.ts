@@ -27,10 +27,12 @@ export interface ServerPathsOptions {
   readonly state: FrontEndState
   /** host:port, for clients that ask where the server is. */
   readonly address: () => string
+  /** Everything that decisions of access rest on is in memory. */
+  readonly accessReady: () => boolean
 }
 
 export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
-  const { served, pool, line, state, address } = options
+  const { served, pool, line, state, address, accessReady } = options
   const { catalogue } = served
   const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.')
   const version = {
@@ -57,9 +59,15 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
       if (!state.ready) throw new Error('the server is starting or stopping')
     },
   }
+  const access: HealthCheck = {
+    name: 'authorization',
+    check: () => {
+      if (!accessReady()) throw new Error('roles and bindings are not in memory')
+    },
+  }
   new HealthEndpoint('/healthz', [ping, etcd]).install(paths)
   new HealthEndpoint('/livez', [ping, etcd]).install(paths)
-  new HealthEndpoint('/readyz', [ping, etcd, shutdown]).install(paths)
+  new HealthEndpoint('/readyz', [ping, etcd, access, shutdown]).install(paths)
 }
 
 async function storageHealth(line: ProcessLine): Promise<void> {

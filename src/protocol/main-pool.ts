@@ -42,6 +42,15 @@ export interface EventConversion {
   readonly bodies: readonly Uint8Array[]
 }
 
+/** What bringing the roles of the first start into storage came to. */
+export interface AccessReport {
+  readonly created: number
+  readonly updated: number
+  /** With an annotation that says so, and something missing. */
+  readonly protected: readonly string[]
+  readonly failed: readonly string[]
+}
+
 export type PoolTasks = {
   /** POST, PUT, PATCH, DELETE, subresources: decode, default, admit, validate, store, encode. */
   write: (request: PoolRequest) => EncodedResponse
@@ -49,6 +58,8 @@ export type PoolTasks = {
   read: (request: PoolRequest) => EncodedResponse
   /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */
   document: (input: { readonly path: string }) => EncodedResponse
+  /** Reads roles and bindings, and writes those that should be there and are not. */
+  bootstrapAccess: (input: Record<string, never>) => AccessReport
   /** Objects of watch events in another form, in order. */
   convert: (conversion: EventConversion) => Uint8Array[]
 }

@@ -1,6 +1,7 @@
 /** Thread: any. What a pool thread is started with, and what it says first. */
 import type { MessagePort } from 'node:worker_threads'
 import type { EtcdOptions } from '../storage/factory-options.js'
+import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 
 /** Sent by a pool thread when it starts: main answers on the port with a line to the owner (OwnerLine). */
@@ -18,4 +19,5 @@ export interface OwnerLine {
 export interface PoolStart {
   readonly etcdOptions: EtcdOptions
   readonly logLevel: string
+  readonly authorization: AuthorizationConfig
 }

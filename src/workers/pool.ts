@@ -9,12 +9,15 @@ import { encodeBuiltin } from '../api/protobuf/builtin.js'
 import { encodeProtobuf } from '../api/protobuf/envelope.js'
 import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
 import { statusBody } from '../api/status-body.js'
+import { bootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
-import type { EncodedResponse, EventConversion, PoolRequest, PoolTask } from '../protocol/main-pool.js'
+import type { AccessReport, EncodedResponse, EventConversion, PoolRequest, PoolTask } from '../protocol/main-pool.js'
+import { AccessBootstrap } from './access-bootstrap.js'
 import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
 import type { EndpointTable } from './endpoint-table.js'
+import { ObjectLookup } from './object-lookup.js'
 import { openApiDocument } from './openapi-document.js'
 import { patch } from './patch-request.js'
 import { read } from './read.js'
@@ -39,17 +42,32 @@ export class PoolWorker {
     this.#options = options
   }
 
-  async run(task: PoolTask): Promise<EncodedResponse | Uint8Array[]> {
+  async run(task: PoolTask): Promise<EncodedResponse | Uint8Array[] | AccessReport> {
     if (task.type === 'convert') return this.#convert(task.input)
+    if (task.type === 'bootstrapAccess') return this.#bootstrapAccess()
     if (task.type === 'document') return openApiDocument(task.input.path, this.#options.scheme)
+    return this.#serve(task.type, task.input)
+  }
+
+  async #serve(type: 'read' | 'write', request: PoolRequest): Promise<EncodedResponse> {
     let worker: WorkerRequest | undefined
     try {
       const { endpoints, admission, clock } = this.#options
-      worker = new WorkerRequest(task.input, endpoints.find(task.input.info), admission, clock)
-      return task.type === 'read' ? await read(worker) : await this.#write(worker)
+      worker = new WorkerRequest(request, endpoints.find(request.info), admission, clock)
+      return type === 'read' ? await read(worker) : await this.#write(worker)
     } catch (error) {
-      return this.#failure(error, task.input, worker)
+      return this.#failure(error, request, worker)
     }
+  }
+
+  #bootstrapAccess(): Promise<AccessReport> {
+    const { endpoints, clock } = this.#options
+    return new AccessBootstrap({
+      lookup: new ObjectLookup(endpoints),
+      policy: bootstrapPolicy(),
+      now: () => clock.now(),
+      write: (request) => this.#serve('write', request),
+    }).run()
   }
 
   #write(worker: WorkerRequest): Promise<EncodedResponse> {

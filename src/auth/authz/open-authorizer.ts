@@ -1,0 +1,66 @@
+/** Thread: any but the owner. The authorizers of a thread, from plain data and the shared memory that it reads. */
+import type { Clock } from '../../lib/clock.js'
+import type { Random } from '../../lib/jitter.js'
+import type { Closable } from '../../lib/lifecycle.js'
+import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
+import type { Authorizer, RuleResolver } from '../interface.js'
+import { readKubeconfig } from '../kubeconfig.js'
+import { WebhookClient } from '../webhook-client.js'
+import { AuthorizerChain } from './authorizer-chain.js'
+import { alwaysAllow, alwaysDeny, privilegedGroup } from './fixed-authorizers.js'
+import { NodeAuthorizer } from './node-authorizer.js'
+import { NodeGraph } from './node-graph.js'
+import { RbacAuthorizer } from './rbac-authorizer.js'
+import { type CacheSource, RbacIndex } from './rbac-index.js'
+import { WebhookAuthorizer } from './webhook-authorizer.js'
+
+export interface OpenAuthorizerOptions {
+  readonly config: AuthorizationConfig
+  readonly cache: CacheSource
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export interface OpenedAuthorizer extends Closable {
+  readonly authorizer: Authorizer & RuleResolver
+  /** There whatever the modes are: who writes roles must hold what they give. */
+  readonly rbac: RbacAuthorizer
+  /** Everything that decisions rest on is in memory. */
+  ready(): boolean
+}
+
+export function openAuthorizer({ config, cache, clock, random }: OpenAuthorizerOptions): OpenedAuthorizer {
+  const index = new RbacIndex(cache)
+  const rbac = new RbacAuthorizer(index)
+  const closables: Closable[] = []
+  const checks: (() => boolean)[] = []
+  const open = (mode: AuthorizationMode): Authorizer & RuleResolver => {
+    switch (mode) {
+      case 'RBAC':
+        checks.push(() => index.sync())
+        return rbac
+      case 'Node': {
+        const graph = new NodeGraph(cache)
+        checks.push(() => graph.sync())
+        return new NodeAuthorizer(graph)
+      }
+      case 'Webhook': {
+        const client = new WebhookClient({ kubeconfig: readKubeconfig(config.webhook.configFile), clock, random })
+        closables.push(client)
+        return new WebhookAuthorizer({ ...config.webhook, client, clock })
+      }
+      case 'AlwaysAllow':
+        return alwaysAllow
+      case 'AlwaysDeny':
+        return alwaysDeny
+    }
+  }
+  return {
+    authorizer: new AuthorizerChain([privilegedGroup, ...config.modes.map(open)]),
+    rbac,
+    ready: () => checks.every((check) => check()),
+    close: () => {
+      for (const closable of closables) void closable.close()
+    },
+  }
+}
