@@ -1,5 +1,7 @@
 /** Thread: main. Command-line flags: a table in, values or all errors out. Names and forms are those of kube-apiserver. */
 
+import { foreignFlag } from './foreign-flags.js'
+
 export type FlagType = 'string' | 'boolean' | 'integer' | 'duration' | 'bytes' | 'list' | 'map'
 
 export interface Flag {
@@ -14,15 +16,23 @@ export type FlagValues = ReadonlyMap<string, string>
 
 export interface ParsedFlags {
   readonly values: FlagValues
+  /** Without the defaults: what was said. */
+  readonly given: FlagValues
   readonly errors: readonly string[]
+  /** Flags of kube-apiserver that do nothing here. */
+  readonly foreign: readonly string[]
   readonly help: boolean
 }
 
-/** `--name value`, `--name=value`, `--boolean`. A list may be given several times or with commas. */
-export function parseFlags(argv: readonly string[], flags: readonly Flag[]): ParsedFlags {
+/**
+ * `--name value`, `--name=value`, `--boolean`. A list may be given several times or with commas. `presets` stand before
+ * the flags' own defaults.
+ */
+export function parseFlags(argv: readonly string[], flags: readonly Flag[], presets?: FlagValues): ParsedFlags {
   const byName = new Map(flags.map((flag) => [flag.name, flag]))
   const values = new Map<string, string>()
   const errors: string[] = []
+  const foreign: string[] = []
   let help = false
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i]!
@@ -37,6 +47,11 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[]): Par
     const equals = argument.indexOf('=')
     const name = argument.slice(2, equals < 0 ? undefined : equals)
     const flag = byName.get(name)
+    if (flag === undefined && foreignFlag(name) !== undefined) {
+      foreign.push(name)
+      if (equals < 0 && !foreignFlag(name)!.boolean && argv[i + 1] !== undefined && !argv[i + 1]!.startsWith('--')) i++
+      continue
+    }
     if (flag === undefined) {
       errors.push(`unknown flag --${name}${suggestion(name, flags)}`)
       // What follows belongs to it unless it is a flag itself.
@@ -57,8 +72,9 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[]): Par
     const repeated = flag.type === 'list' || flag.type === 'map' ? values.get(name) : undefined
     values.set(name, repeated === undefined || repeated === '' ? value : `${repeated},${value}`)
   }
-  for (const flag of flags) if (!values.has(flag.name)) values.set(flag.name, flag.default)
-  return { values, errors, help }
+  const given = new Map(values)
+  for (const { name, default: preset } of flags) if (!values.has(name)) values.set(name, presets?.get(name) ?? preset)
+  return { values, given, errors, foreign: [...new Set(foreign)], help }
 }
 
 function checkValue(flag: Flag, value: string): string | undefined {

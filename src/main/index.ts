@@ -3,7 +3,8 @@
 import { pino } from 'pino'
 import { compose } from './compose.js'
 import { complete } from './config.js'
-import { describeFlags, parseFlags } from './flags.js'
+import { parseCommandLine } from './config-file.js'
+import { describeFlags } from './flags.js'
 import { FLAGS } from './options.js'
 
 const USAGE = `keelson: a Kubernetes-compatible API server
@@ -17,7 +18,7 @@ ${describeFlags(FLAGS)}
 const EXIT_FORCED = 130
 
 async function main(): Promise<number | undefined> {
-  const parsed = parseFlags(process.argv.slice(2), FLAGS)
+  const parsed = parseCommandLine(process.argv.slice(2), FLAGS)
   if (parsed.help) {
     process.stdout.write(USAGE)
     return 0
@@ -29,6 +30,8 @@ async function main(): Promise<number | undefined> {
     console.error('keelson: see --help for all flags')
     return 2
   }
+  if (parsed.foreign.length > 0)
+    console.error(`keelson: these flags mean nothing here: ${parsed.foreign.map((name) => `--${name}`).join(', ')}`)
   const { config } = result
   const logger = pino({ level: config.logLevel, base: null })
   const server = await compose({

@@ -11,6 +11,13 @@ const ACCESS = 'Access'
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
+  {
+    name: 'config',
+    type: 'string',
+    default: '',
+    group: SERVING,
+    help: 'A file of flags (YAML or JSON), such as "secure-port: 6443"; what is said on the command line wins.',
+  },
   { name: 'bind-address', type: 'string', default: '127.0.0.1', group: SERVING, help: 'The address to listen on.' },
   {
     name: 'secure-port',

@@ -1,0 +1,66 @@
+/**
+ * Thread: main. A file of flags: YAML or JSON, the flags' own names as keys. What is said on the command line wins; a key
+ * that is no flag is an error that names the nearest one, as it is there.
+ */
+import { readFileSync } from 'node:fs'
+import { parseYaml } from '../api/yaml/yaml.js'
+import { type Flag, type ParsedFlags, parseFlags } from './flags.js'
+
+/** The command line, with the file that its --config names beneath it. */
+export function parseCommandLine(argv: readonly string[], flags: readonly Flag[]): ParsedFlags {
+  const parsed = parseFlags(argv, flags)
+  const file = parsed.values.get('config') ?? ''
+  if (file === '') return parsed
+  const read = configFileArguments(file)
+  if ('errors' in read) return { ...parsed, errors: [...parsed.errors, ...read.errors] }
+  const fromFile = parseFlags(read.argv, flags)
+  const inFile = (error: string): string => `${file}: ${error}`
+  const whole = parseFlags(argv, flags, fromFile.given)
+  return {
+    ...whole,
+    errors: [...whole.errors, ...fromFile.errors.map(inFile)],
+    foreign: [...new Set([...whole.foreign, ...fromFile.foreign])],
+  }
+}
+
+/** The file as arguments, or what is wrong with it. */
+function configFileArguments(file: string): { readonly argv: string[] } | { readonly errors: string[] } {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return { errors: [`--config: cannot read ${JSON.stringify(file)}: ${messageOf(error)}`] }
+  }
+  let tree: unknown
+  try {
+    tree = parseYaml(text).value
+  } catch (error) {
+    return { errors: [`--config: ${file} is neither YAML nor JSON: ${messageOf(error)}`] }
+  }
+  if (tree === null || tree === undefined) return { argv: [] }
+  if (typeof tree !== 'object' || Array.isArray(tree))
+    return { errors: [`--config: ${file} must hold flags and their values, such as "secure-port: 6443"`] }
+  const argv: string[] = []
+  const errors: string[] = []
+  for (const [name, value] of Object.entries(tree)) {
+    const text = argumentOf(value)
+    if (text === undefined)
+      errors.push(`--config: ${JSON.stringify(name)} must be a text, a number, true or false, a list or a map of these`)
+    else argv.push(`--${name}=${text}`)
+  }
+  return errors.length > 0 ? { errors } : { argv }
+}
+
+/** As it would stand on the command line: lists with commas, maps as key=value. */
+function argumentOf(value: unknown): string | undefined {
+  if (isScalar(value)) return String(value)
+  if (Array.isArray(value)) return value.every(isScalar) ? value.join(',') : undefined
+  if (typeof value !== 'object' || value === null) return value === null ? '' : undefined
+  const pairs = Object.entries(value)
+  return pairs.every(([, each]) => isScalar(each)) ? pairs.map(([key, each]) => `${key}=${each}`).join(',') : undefined
+}
+
+const isScalar = (value: unknown): value is string | number | bigint | boolean =>
+  ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,43 @@
+/**
+ * Thread: main. Flags of kube-apiserver that mean nothing here: taken, so that a command line that is used there starts
+ * this server too, and said once that they do nothing.
+ */
+
+/** By name; true: may stand without a value. */
+const FOREIGN: ReadonlyMap<string, boolean> = new Map([
+  ...names(
+    false,
+    `admission-control admission-control-config-file aggregator-reject-forwarding-redirect apiserver-count
+    audit-log-version authentication-config authorization-config cloud-config cloud-provider
+    cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
+    coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
+    debug-socket-path default-watch-cache-size emulated-version emulation-forward-compatible etcd-healthcheck-timeout
+    etcd-readycheck-timeout egress-selector-config-file external-hostname feature-gates goaway-chance http2-max-streams-per-connection
+    kubelet-read-only-port lease-reuse-duration-seconds livez-grace-period log-dir log-file log-file-max-size
+    log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
+    max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
+    permit-address-sharing permit-port-sharing proxy-client-cert-file proxy-client-key-file
+    runtime-config-emulation-forward-compatible service-account-extend-token-expiration service-account-jwks-uri
+    service-account-signing-endpoint shutdown-send-retry-after shutdown-watch-termination-grace-period
+    ssh-keyfile ssh-user stderrthreshold storage-initialization-timeout strict-transport-security-directives
+    target-ram-mb tls-sni-cert-key tracing-config-file v vmodule kube-api-burst kube-api-qps`,
+  ),
+  ...names(
+    true,
+    `add-dir-header alsologtostderr contention-profiling enable-aggregator-routing enable-logs-handler
+    enable-swagger-ui experimental-encryption-provider-config-automatic-reload log-json-split-stream log-text-split-stream
+    logtostderr one-output profiling skip-headers skip-log-headers unsupported-kube-api-over-localhost version`,
+  ),
+])
+
+function names(boolean: boolean, text: string): [string, boolean][] {
+  return text.split(/\s+/).map((name) => [name, boolean])
+}
+
+/** Undefined: kube-apiserver has no such flag, or it is one that we have too. */
+export function foreignFlag(name: string): { readonly boolean: boolean } | undefined {
+  const boolean = FOREIGN.get(name)
+  return boolean === undefined ? undefined : { boolean }
+}
+
+export const foreignFlagNames = (): string[] => [...FOREIGN.keys()]
