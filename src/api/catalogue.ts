@@ -22,6 +22,8 @@ export interface ResourceInfo extends GroupVersionResource {
   readonly returnsDeleted: boolean
   /** GA versions are; alpha and beta ones when --runtime-config enables them. */
   readonly servedByDefault: boolean
+  /** Of resources that are defined while the server runs: changes whenever anything in the definition does. */
+  readonly definitionHash?: string
 }
 
 type OptionalColumns = 'shortNames' | 'categories' | 'subresources' | 'returnsDeleted'
@@ -75,6 +77,10 @@ export class Catalogue {
 
   findKind(group: string, version: string, kind: string): ResourceInfo | undefined {
     return this.#byKind.get(`${group}/${version}/${kind}`)
+  }
+
+  hasGroup(group: string): boolean {
+    return this.resources.some((r) => r.group === group)
   }
 
   /** Group names in order of priority, the core group ('') first. */

@@ -20,18 +20,18 @@ interface GroupVersionEntry {
 }
 
 export class DiscoveryDocuments {
-  readonly #catalogue: Catalogue
+  readonly catalogue: Catalogue
   readonly #documents = new Map<string, DiscoveryDocument>()
 
   constructor(catalogue: Catalogue) {
-    this.#catalogue = catalogue
+    this.catalogue = catalogue
   }
 
   /** GET /api; clients find the server by the address in it, which depends on how they reached it. */
   apiVersions(serverAddress: string): DiscoveryDocument {
     return this.#document(`/api ${serverAddress}`, () => ({
       kind: 'APIVersions',
-      versions: this.#catalogue.versions(''),
+      versions: this.catalogue.versions(''),
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
     }))
   }
@@ -47,13 +47,13 @@ export class DiscoveryDocuments {
 
   /** GET /apis/<group>; undefined when nothing of it is served. */
   apiGroup(group: string): DiscoveryDocument | undefined {
-    if (group === '' || this.#catalogue.versions(group).length === 0) return undefined
+    if (group === '' || this.catalogue.versions(group).length === 0) return undefined
     return this.#document(`/apis/${group}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...this.#group(group) }))
   }
 
   /** GET /api/v1 and /apis/<group>/<version> */
   apiResourceList(group: string, version: string): DiscoveryDocument | undefined {
-    const resources = this.#catalogue.resourcesOf(group, version)
+    const resources = this.catalogue.resourcesOf(group, version)
     if (resources.length === 0) return undefined
     return this.#document(`/apis/${group}/${version}`, () => ({
       kind: 'APIResourceList',
@@ -72,9 +72,9 @@ export class DiscoveryDocuments {
       metadata: {},
       items: (root === 'api' ? [''] : this.#namedGroups()).map((group) => ({
         metadata: group === '' ? {} : { name: group },
-        versions: this.#catalogue.versions(group).map((version) => ({
+        versions: this.catalogue.versions(group).map((version) => ({
           version,
-          resources: this.#catalogue.resourcesOf(group, version).map(resourceDiscovery),
+          resources: this.catalogue.resourcesOf(group, version).map(resourceDiscovery),
           freshness: 'Current',
         })),
       })),
@@ -82,11 +82,11 @@ export class DiscoveryDocuments {
   }
 
   #namedGroups(): string[] {
-    return this.#catalogue.groups().filter((group) => group !== '')
+    return this.catalogue.groups().filter((group) => group !== '')
   }
 
   #group(group: string): { name: string; versions: GroupVersionEntry[]; preferredVersion: GroupVersionEntry } {
-    const versions = this.#catalogue
+    const versions = this.catalogue
       .versions(group)
       .map((version) => ({ groupVersion: formatGroupVersion({ group, version }), version }))
     return { name: group, versions, preferredVersion: versions[0]! }
@@ -131,10 +131,11 @@ function apiResources(resource: ResourceInfo): object[] {
 
 function resourceDiscovery(resource: ResourceInfo): object {
   const { resource: name, kind, namespaced, singular, verbs, shortNames, categories, subresources } = resource
+  const { group, version, definitionHash } = resource
   return {
     resource: name,
     // Empty group and version mean those of the document, for built-in kinds.
-    responseKind: { group: '', version: '', kind },
+    responseKind: definitionHash === undefined ? { group: '', version: '', kind } : { group, version, kind },
     scope: namespaced ? 'Namespaced' : 'Cluster',
     singularResource: singular,
     verbs,
@@ -145,7 +146,7 @@ function resourceDiscovery(resource: ResourceInfo): object {
 }
 
 function subresource(resource: ResourceInfo, sub: SubresourceInfo): object {
-  const same = isOfSameVersion(resource, sub)
+  const same = resource.definitionHash === undefined && isOfSameVersion(resource, sub)
   return {
     subresource: sub.name,
     responseKind: { group: same ? '' : sub.group, version: same ? '' : sub.version, kind: sub.kind },

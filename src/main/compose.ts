@@ -10,8 +10,7 @@ import { Metrics } from '../metrics/metrics.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
-import type { Served } from '../workers/served.js'
-import { openServed } from '../workers/served.js'
+import { Served } from '../workers/served.js'
 import { bootstrapAccess, roleAggregator } from './access.js'
 import { createSystemNamespaces } from './bootstrap.js'
 import type { Config } from './config.js'
@@ -23,11 +22,14 @@ import { FrontEndWorker } from './front-end-worker.js'
 import { FrontEnds } from './front-ends.js'
 import { Pool } from './pool.js'
 import type { CallHandlers } from './port-calls.js'
+import { ResourceRegistrar } from './resource-registrar.js'
 import type { ProcessLine } from './server-paths.js'
 import { ServerRequests } from './server-requests.js'
 
 export interface Server extends Closable {
   readonly url: string
+  /** Resources that are not built in: they come, change and go while it runs. */
+  readonly resources: ResourceRegistrar
   close(): Promise<void>
 }
 
@@ -49,17 +51,30 @@ export async function compose({ config, logger, onFatal }: ComposeOptions): Prom
 }
 
 async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeOptions): Promise<Server> {
-  const served = openServed(config.etcdOptions)
+  const served = new Served(config)
   const metrics = new Metrics()
   metrics.start()
   const onMetrics = (port: MessagePort): void => metrics.addThread(port)
   const owner = await startOwner(config, served, metrics, logger, onFatal)
   lifecycle.own('owner', { close: () => owner.stop() })
+  const frontEnds = new FrontEnds()
+  const resources: ResourceRegistrar = new ResourceRegistrar({
+    served,
+    owner,
+    pool: { change: (change) => pool.change(change) },
+    frontEnds,
+  })
   const pool = new Pool({
     threads: config.poolThreads,
-    start: { etcdOptions: config.etcdOptions, logLevel: config.logLevel, authorization: config.authorization },
+    start: {
+      etcdOptions: config.etcdOptions,
+      runtimeConfig: config.runtimeConfig,
+      logLevel: config.logLevel,
+      authorization: config.authorization,
+    },
     attach: () => owner.attach(),
     onMetrics,
+    definitions: () => resources.definitions(),
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
   })
   lifecycle.own('pool', pool)
@@ -73,7 +88,6 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     health: () => owner.health(),
     metrics: () => metrics.text(),
   }
-  const frontEnds = new FrontEnds()
   lifecycle.own('front ends', frontEnds)
   if (config.frontEnds === 1) {
     const ownerPort = await owner.attach()
@@ -90,7 +104,16 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       const ownerPort = await owner.attach()
       const { buffer } = state
       frontEnds.add(
-        await FrontEndWorker.start({ config, ownerPort, state: buffer, handlers, logger, onMetrics, onExit: onFatal }),
+        await FrontEndWorker.start({
+          config,
+          ownerPort,
+          state: buffer,
+          definitions: resources.definitions(),
+          handlers,
+          logger,
+          onMetrics,
+          onExit: onFatal,
+        }),
       )
     }
     await Promise.all(Array.from({ length: config.frontEnds }, start))
@@ -111,6 +134,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   state.ready = true
   return {
     url: `${config.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
+    resources,
     close: () => lifecycle.close(),
   }
 }
@@ -156,10 +180,10 @@ function startOwner(
   return OwnerClient.start({
     config: {
       clusters: served.clusters,
-      resources: served.owned,
+      resources: served.builtinOwned(),
       cacheMemoryLimitBytes: config.cacheMemoryLimitBytes,
       resourceModule: new URL('../workers/owner-objects.js', import.meta.url).href,
-      resourceModuleOptions: { etcdOptions: config.etcdOptions },
+      resourceModuleOptions: { etcdOptions: config.etcdOptions, runtimeConfig: config.runtimeConfig },
     },
     logger,
     onEvent: (event) => metrics.storage.observe(event),

@@ -23,6 +23,8 @@ export interface Config {
   readonly tokenFile: string
   readonly authorization: AuthorizationConfig
   readonly etcdOptions: EtcdOptions
+  /** key=value, valid: see api/runtime-config.ts. */
+  readonly runtimeConfig: readonly string[]
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly priorityAndFairness: boolean
@@ -79,6 +81,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
       },
     },
     etcdOptions,
+    runtimeConfig: flagList(values, 'runtime-config'),
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {
       maxRequests: flagNumber(values, 'max-requests-inflight'),

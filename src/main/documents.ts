@@ -18,30 +18,29 @@ const JSON_TYPE = 'application/json'
 
 export function installDocuments(
   paths: NonResourcePaths,
-  documents: DiscoveryDocuments,
+  documents: () => DiscoveryDocuments,
   version: VersionInfo,
-  groups: readonly string[],
   address: () => string,
 ): void {
   const root = (name: 'api' | 'apis', plain: () => DiscoveryDocument): void => {
     paths.exact(`/${name}`, (exchange) => {
-      if (acceptsAggregated(exchange)) respond(exchange, documents.aggregated(name), AGGREGATED_MEDIA_TYPE)
+      if (acceptsAggregated(exchange)) respond(exchange, documents().aggregated(name), AGGREGATED_MEDIA_TYPE)
       else respond(exchange, plain(), JSON_TYPE)
       return undefined
     })
   }
-  root('api', () => documents.apiVersions(address()))
-  root('apis', () => documents.apiGroupList())
-  paths.below('/api/', (exchange, _query, rest) => respondOr404(exchange, documents.apiResourceList('', strip(rest))))
+  root('api', () => documents().apiVersions(address()))
+  root('apis', () => documents().apiGroupList())
+  paths.below('/api/', (exchange, _query, rest) => respondOr404(exchange, documents().apiResourceList('', strip(rest))))
   paths.below('/apis/', (exchange, _query, rest) => {
     const [group = '', groupVersion] = strip(rest).split('/')
-    if (!groups.includes(group)) {
+    if (!documents().catalogue.hasGroup(group)) {
       paths.notFound(exchange)
       return undefined
     }
     return respondOr404(
       exchange,
-      groupVersion === undefined ? documents.apiGroup(group) : documents.apiResourceList(group, groupVersion),
+      groupVersion === undefined ? documents().apiGroup(group) : documents().apiResourceList(group, groupVersion),
     )
   })
   paths.exact('/version', (exchange) => {

@@ -15,6 +15,7 @@ import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import type { Recorder } from '../metrics/recorder.js'
+import type { ResourceChange } from '../protocol/resource-change.js'
 import type { Served } from '../workers/served.js'
 import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
@@ -51,6 +52,7 @@ export interface FrontEndAssemblyOptions {
 }
 
 interface AssemblyParts {
+  readonly served: Served
   readonly config: Config
   readonly frontEnd: FrontEnd
   readonly turns: BulkTurns
@@ -60,12 +62,14 @@ interface AssemblyParts {
 export class FrontEndAssembly implements Closable {
   readonly #config: Config
   readonly #turns: BulkTurns
+  readonly #served: Served
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
   #http: HttpServer | undefined
 
-  private constructor({ config, frontEnd, turns, lifecycle }: AssemblyParts) {
+  private constructor({ config, served, frontEnd, turns, lifecycle }: AssemblyParts) {
     this.#config = config
+    this.#served = served
     this.#frontEnd = frontEnd
     this.#turns = turns
     this.#lifecycle = lifecycle
@@ -112,12 +116,12 @@ export class FrontEndAssembly implements Closable {
       observer: new RequestMetrics(recorder),
       authorizer: access.authorizer,
     })
-    frontEnd.serve(served.resources.map((resource) => new ServedResource(resource)))
+    const assembly = new FrontEndAssembly({ config, served, frontEnd, turns, lifecycle })
+    assembly.#serve()
     if (flowControl !== undefined) {
       flowControl.start()
       lifecycle.own('flow control', { close: () => flowControl.stop() })
     }
-    const assembly = new FrontEndAssembly({ config, frontEnd, turns, lifecycle })
     const address = (): string => `${config.host}:${assembly.port}`
     installServerPaths(paths, { served, pool, line, state, address, accessReady: () => access.ready() })
     return assembly
@@ -138,6 +142,12 @@ export class FrontEndAssembly implements Closable {
     return http.port
   }
 
+  /** A defined resource came, changed or went. */
+  change(change: ResourceChange): void {
+    this.#served.apply(change)
+    this.#serve()
+  }
+
   /** No new connections; those that are open go on. */
   stopListening(): void {
     this.#http?.stopListening()
@@ -150,6 +160,10 @@ export class FrontEndAssembly implements Closable {
 
   close(): Promise<void> {
     return this.#lifecycle.close()
+  }
+
+  #serve(): void {
+    this.#frontEnd.serve(this.#served.resources().map((resource) => new ServedResource(resource)))
   }
 }
 

@@ -7,7 +7,7 @@ import { threadRecorder } from '../metrics/thread-recorder.js'
 import { toErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
 import { PortLogger } from '../workers/port-logger.js'
-import { openServed } from '../workers/served.js'
+import { Served } from '../workers/served.js'
 import type { Config } from './config.js'
 import { FrontEndAssembly } from './front-end-assembly.js'
 import { FrontEndState } from './front-end-state.js'
@@ -16,7 +16,7 @@ import { RelayedPool } from './relayed-pool.js'
 
 assert(parentPort !== null, 'a front end that is no thread is assembled by main')
 const port = parentPort
-const { config, ownerPort, state } = workerData as FrontEndStart<Config>
+const { config, ownerPort, state, definitions } = workerData as FrontEndStart<Config>
 const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
@@ -27,6 +27,10 @@ const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, Fron
   port: { postMessage: tell },
   handlers: {
     listen: async ({ port: wanted, sharePort }) => ({ port: await opened().listen(wanted, sharePort) }),
+    change: (change) => {
+      opened().change(change)
+      return undefined
+    },
     stopListening: () => {
       opened().stopListening()
       return undefined
@@ -52,9 +56,11 @@ function opened(): FrontEndAssembly {
 }
 
 try {
+  const served = new Served(config)
+  for (const definition of definitions) served.apply({ type: 'set', definition })
   assembly = await FrontEndAssembly.open({
     config,
-    served: openServed(config.etcdOptions),
+    served,
     ownerPort,
     pool: new RelayedPool(calls),
     line: { health: () => calls.call('health', {}), metrics: () => calls.call('metrics', {}) },

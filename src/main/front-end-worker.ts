@@ -5,11 +5,13 @@
  *       └──failed or exit──▶ ended      └──exit──▶ ended (the process cannot go on: uWebSockets.js was not closed)
  */
 import { type MessagePort, Worker } from 'node:worker_threads'
+import type { ResourceDefinition } from '../api/resource-definition.js'
 import { Deferred } from '../lib/deferred.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import { fromErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
+import type { ResourceChange } from '../protocol/resource-change.js'
 import type { Config } from './config.js'
 import { type CallHandlers, PortCalls } from './port-calls.js'
 import { transferableResult } from './relayed-pool.js'
@@ -18,6 +20,7 @@ export interface FrontEndWorkerOptions {
   readonly config: Config
   readonly ownerPort: MessagePort
   readonly state: SharedArrayBuffer
+  readonly definitions: readonly ResourceDefinition[]
   readonly handlers: CallHandlers<MainCalls>
   readonly logger: Logger
   readonly onMetrics: (port: MessagePort) => void
@@ -35,8 +38,8 @@ export class FrontEndWorker implements Closable {
 
   private constructor(options: FrontEndWorkerOptions) {
     this.#options = options
-    const { config, ownerPort, state } = options
-    const workerData: FrontEndStart<Config> = { config, ownerPort, state }
+    const { config, ownerPort, state, definitions } = options
+    const workerData: FrontEndStart<Config> = { config, ownerPort, state, definitions }
     this.#worker = new Worker(new URL('../main/front-end-thread.js', import.meta.url), {
       workerData,
       transferList: [ownerPort],
@@ -62,6 +65,10 @@ export class FrontEndWorker implements Closable {
 
   async listen(port: number, sharePort: boolean): Promise<number> {
     return (await this.#calls.call('listen', { port, sharePort })).port
+  }
+
+  async change(change: ResourceChange): Promise<void> {
+    await this.#calls.call('change', change)
   }
 
   async stopListening(): Promise<void> {

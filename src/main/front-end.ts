@@ -7,6 +7,7 @@ import type { RequestInfo } from '../api/request-info.js'
 import { newBadRequest, newGenericServerResponse, newNotAcceptable, newUnauthorized } from '../api/status.js'
 import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
 import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
+import type { ArenaReader } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
@@ -53,7 +54,7 @@ export interface FrontEndOptions {
 export class FrontEnd {
   readonly #options: FrontEndOptions
   readonly #hubs = new Map<string, WatchHub>()
-  readonly #watches = new Set<Watch>()
+  readonly #watches = new Map<Watch, { readonly resource: ServedResource; readonly arena: ArenaReader }>()
   readonly #context: ReadContext
   #resources = new ResourceTable([])
   #idle: (() => void) | undefined
@@ -73,6 +74,17 @@ export class FrontEnd {
 
   serve(resources: readonly ServedResource[]): void {
     this.#resources = new ResourceTable(resources)
+    this.#endLostWatches()
+  }
+
+  /** Of resources that are not served any more, or whose memory was made anew: their clients list and watch again. */
+  #endLostWatches(): void {
+    const { cache } = this.#options
+    for (const [watch, { resource, arena }] of [...this.#watches]) {
+      const served = this.#resources.find(resource.info)
+      if (served === undefined || cache.arena(served.arena) !== arena) watch.end()
+    }
+    for (const [name, hub] of this.#hubs) if (cache.arena(name) !== hub.arena) this.#hubs.delete(name)
   }
 
   /** What a request is for, if anything here serves it. */
@@ -117,7 +129,7 @@ export class FrontEnd {
 
   /** Ends every watch and resolves when no request is under way. */
   async drain(): Promise<void> {
-    for (const watch of this.#watches) watch.end()
+    for (const watch of [...this.#watches.keys()]) watch.end()
     if (this.#open === 0) return
     await new Promise<void>((resolve) => {
       this.#idle = resolve
@@ -234,7 +246,7 @@ export class FrontEnd {
     const arena = this.#options.cache.arena(resource.arena)
     if (arena === undefined) throw newGenericServerResponse(405)
     let hub = this.#hubs.get(resource.arena)
-    if (hub === undefined) {
+    if (hub?.arena !== arena) {
       hub = new WatchHub(arena, this.#options.cache.clock)
       this.#hubs.set(resource.arena, hub)
     }
@@ -252,7 +264,7 @@ export class FrontEnd {
         if (watch !== undefined) this.#watches.delete(watch)
       },
     })
-    if (watch !== undefined) this.#watches.add(watch)
+    if (watch !== undefined) this.#watches.set(watch, { resource, arena })
   }
 
   async #fromPool(request: ReadRequest): Promise<void> {

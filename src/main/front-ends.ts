@@ -1,10 +1,12 @@
 /** Thread: main. The front ends of the process, wherever they run: one port, one start, one end. */
 import type { Closable } from '../lib/lifecycle.js'
+import type { ResourceChange } from '../protocol/resource-change.js'
 import { freePort } from './port-probe.js'
 
 export interface RunningFrontEnd extends Closable {
   /** Gives the port it listens on. */
   listen(port: number, sharePort: boolean): Promise<number>
+  change(change: ResourceChange): Promise<void> | void
   stopListening(): Promise<void> | void
   drain(): Promise<void>
   close(): Promise<void>
@@ -22,6 +24,11 @@ export class FrontEnds implements Closable {
     let port = wanted === 0 && this.#all.length > 1 ? await freePort(host) : wanted
     for (const [i, frontEnd] of this.#all.entries()) port = await frontEnd.listen(port, i > 0)
     return port
+  }
+
+  /** Resolves when requests to any of them see it. */
+  async change(change: ResourceChange): Promise<void> {
+    await Promise.all(this.#all.map((frontEnd) => frontEnd.change(change)))
   }
 
   /** No new connections; resolves when nothing is under way any more. */

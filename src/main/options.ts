@@ -1,5 +1,7 @@
 /** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
 import { existsSync } from 'node:fs'
+import { Catalogue } from '../api/catalogue.js'
+import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
 import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
 
@@ -102,6 +104,13 @@ export const FLAGS: readonly Flag[] = [
     default: '30s',
     group: ACCESS,
     help: 'How long its other answers are kept.',
+  },
+  {
+    name: 'runtime-config',
+    type: 'map',
+    default: '',
+    group: SERVING,
+    help: 'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, group/version or group/version/resource, each =true or =false.',
   },
   { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
   {
@@ -307,6 +316,7 @@ export function validate(values: FlagValues): string[] {
   )
     errors.push('--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive')
   errors.push(...storageErrors(values), ...authorizationErrors(values))
+  errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
   if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
     errors.push(
       `--bind-address ${flagText(values, 'bind-address')}: plain HTTP is served on loopback only; give --tls-cert-file and --tls-private-key-file`,

@@ -1,10 +1,13 @@
 /** Thread: main. The worker pool: one crossing each way, bytes transferred, a bounded queue. */
 import { cpus } from 'node:os'
-import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
+import type { ResourceDefinition } from '../api/resource-definition.js'
+import { Deferred } from '../lib/deferred.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
@@ -19,6 +22,8 @@ export interface PoolOptions {
   readonly attach: () => Promise<MessagePort>
   /** The line over which a thread sends its pages of metrics. */
   readonly onMetrics: (port: MessagePort) => void
+  /** The defined resources as they are. */
+  readonly definitions: () => readonly ResourceDefinition[]
   readonly onWorkerError: (error: unknown) => void
 }
 
@@ -38,6 +43,9 @@ export interface PoolRunner {
 export class Pool implements Closable, PoolRunner {
   readonly #piscina: Piscina
   readonly #queue: TaskQueue
+  /** The threads that are there, each with the changes that it has not answered. */
+  readonly #changePorts = new Map<MessagePort, Map<number, Deferred<void>>>()
+  #lastChange = 0
 
   constructor(options: PoolOptions) {
     this.#queue = new TaskQueue({ capacity: options.threads * TASKS_PER_THREAD, maxWaiting: MAX_QUEUE })
@@ -55,15 +63,42 @@ export class Pool implements Closable, PoolRunner {
         options.onMetrics(message.port)
         return
       }
-      options
-        .attach()
-        .then((port) => message.port.postMessage({ port } satisfies OwnerLine, [port]), options.onWorkerError)
+      options.attach().then((port) => this.#welcome(message.port, port, options.definitions()), options.onWorkerError)
     })
     this.#piscina.on('error', options.onWorkerError)
   }
 
   get queueSize(): number {
     return this.#queue.waiting
+  }
+
+  /** Resolves when every thread has it; one that has ended needs nothing. */
+  async change(change: ResourceChange): Promise<void> {
+    const message: ResourceChangeMessage = { sequence: ++this.#lastChange, change }
+    const answers = [...this.#changePorts].map(([port, waiting]) => {
+      const answer = new Deferred<void>()
+      waiting.set(message.sequence, answer)
+      port.postMessage(message)
+      return answer.promise
+    })
+    await Promise.all(answers)
+  }
+
+  /** From here on the thread is told of changes: what it is given now is all that came before. */
+  #welcome(thread: MessagePort, port: MessagePort, definitions: readonly ResourceDefinition[]): void {
+    const { port1, port2 } = new MessageChannel()
+    const waiting = new Map<number, Deferred<void>>()
+    this.#changePorts.set(port1, waiting)
+    port1.on('message', ({ sequence }: ResourceChangeAnswer) => {
+      waiting.get(sequence)?.resolve()
+      waiting.delete(sequence)
+    })
+    port1.on('close', () => {
+      this.#changePorts.delete(port1)
+      for (const answer of waiting.values()) answer.resolve()
+    })
+    port1.unref()
+    thread.postMessage({ port, changes: port2, definitions } satisfies OwnerLine, [port, port2])
   }
 
   run<K extends PoolTaskName>(

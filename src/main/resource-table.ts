@@ -15,6 +15,10 @@ export class ResourceTable {
     this.#groups = new Set(resources.map((r) => r.info.group))
   }
 
+  find({ group, version, resource }: ServedResource['info']): ServedResource | undefined {
+    return this.#byPath.get(`${group}/${version}/${resource}`)
+  }
+
   resolve(info: RequestInfo): Resolution {
     const resource = this.#byPath.get(`${info.apiGroup}/${info.apiVersion}/${info.resource}`)
     if (resource === undefined) return this.#groups.has(info.apiGroup) ? 'no-resource' : 'no-group'

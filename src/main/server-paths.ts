@@ -33,7 +33,6 @@ export interface ServerPathsOptions {
 
 export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
   const { served, pool, line, state, address, accessReady } = options
-  const { catalogue } = served
   const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.')
   const version = {
     major,
@@ -42,7 +41,12 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
     platform: `${process.platform}/${process.arch}`,
     goVersion: `node${process.version}`,
   }
-  installDocuments(paths, new DiscoveryDocuments(catalogue), version, catalogue.groups(), address)
+  let discovery = new DiscoveryDocuments(served.catalogue)
+  const documents = (): DiscoveryDocuments => {
+    if (discovery.catalogue !== served.catalogue) discovery = new DiscoveryDocuments(served.catalogue)
+    return discovery
+  }
+  installDocuments(paths, documents, version, address)
   paths.exact('/metrics', async (exchange) => {
     exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
   })

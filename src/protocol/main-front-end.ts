@@ -6,10 +6,12 @@
  * the process has once: the pool, the owner's health, the metrics.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { ErrorRecord } from './error-record.js'
 import type { LogLevel, OwnerHealth } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
+import type { ResourceChange } from './resource-change.js'
 
 /** `C` is the completed configuration: plain data, known to both sides. */
 export interface FrontEndStart<C> {
@@ -18,6 +20,8 @@ export interface FrontEndStart<C> {
   readonly ownerPort: MessagePort
   /** What all front ends share: see FrontEndState. */
   readonly state: SharedArrayBuffer
+  /** The defined resources as they are when the thread starts. */
+  readonly definitions: readonly ResourceDefinition[]
 }
 
 export type MainCalls = {
@@ -30,6 +34,8 @@ export type MainCalls = {
 export type FrontEndCalls = {
   /** `sharePort`: another thread listens there already. Replies with the port, also when 0 was asked for. */
   listen: (input: { readonly port: number; readonly sharePort: boolean }) => { readonly port: number }
+  /** A defined resource came, changed or went; replies when requests see it. */
+  change: (change: ResourceChange) => undefined
   stopListening: (input: Record<string, never>) => undefined
   /** Ends watches; replies when no request is under way. */
   drain: (input: Record<string, never>) => undefined

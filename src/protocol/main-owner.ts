@@ -7,6 +7,7 @@
  * have all that was acknowledged.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { StorageConfig } from '../storage/storage-config.js'
 import type { ErrorRecord } from './error-record.js'
 import type { MetricsLine } from './metrics-line.js'
@@ -18,6 +19,8 @@ export interface OwnerResource {
   readonly resourcePrefix: string
   /** The place of its cluster in the configuration. */
   readonly cluster: number
+  /** Of one that is not built in. */
+  readonly definition?: ResourceDefinition
 }
 
 export interface OwnerConfig {

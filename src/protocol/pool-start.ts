@@ -1,5 +1,6 @@
 /** Thread: any. What a pool thread is started with, and what it says first. */
 import type { MessagePort } from 'node:worker_threads'
+import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { EtcdOptions } from '../storage/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
@@ -14,10 +15,15 @@ export type PoolThreadMessage = AttachMessage | MetricsLine
 
 export interface OwnerLine {
   readonly port: MessagePort
+  /** Speaks resource-change.ts. */
+  readonly changes: MessagePort
+  /** The defined resources as they are when the thread starts. */
+  readonly definitions: readonly ResourceDefinition[]
 }
 
 export interface PoolStart {
   readonly etcdOptions: EtcdOptions
+  readonly runtimeConfig: readonly string[]
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
 }

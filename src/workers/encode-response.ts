@@ -80,15 +80,16 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
           }
     return response(worker, 200, accepted, undefined, tree)
   }
+  const listed = endpoint.info.definitionHash === undefined ? withoutKind : (item: KubeObject) => item
   const head = { kind: `${endpoint.kind.kind}List`, apiVersion: formatGroupVersion(endpoint.kind), metadata }
   if (accepted.serialization === 'protobuf')
     return encoded(worker, 200, accepted, encodeObjectList(head, items, endpoint.schema))
   if (accepted.serialization === 'json' && !accepted.pretty) {
-    const texts = items.map((item) => encodeText(withoutKind(item), endpoint.schema))
+    const texts = items.map((item) => encodeText(listed(item), endpoint.schema))
     const text = `${encodeUntyped(head as unknown as Json).slice(0, -1)},"items":[${texts.join(',')}]}`
     return response(worker, 200, accepted, text, {})
   }
-  return response(worker, 200, accepted, undefined, { ...head, items: items.map(withoutKind) })
+  return response(worker, 200, accepted, undefined, { ...head, items: items.map(listed) })
 }
 
 const withoutKind = ({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): KubeObject => rest

@@ -1,12 +1,17 @@
 /** Thread: pool. The endpoints of a worker: made when first asked for, sharing one storage a resource. */
-import type { Catalogue, ResourceInfo } from '../api/catalogue.js'
-import type { GroupVersionKind } from '../api/group-version.js'
-import { formatGroupResource, formatGroupVersion, parseGroupVersion } from '../api/group-version.js'
+import type { ResourceInfo } from '../api/catalogue.js'
+import {
+  formatGroupResource,
+  formatGroupVersion,
+  type GroupResource,
+  type GroupVersionKind,
+  parseGroupVersion,
+} from '../api/group-version.js'
 import { encodeDraft } from '../api/json/encode-draft.js'
 import { fieldsOf } from '../api/json/field-spec.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import type { RequestInfo } from '../api/request-info.js'
-import type { SchemaSource, StructSchema } from '../api/schema.js'
+import type { StructSchema } from '../api/schema.js'
 import { MapAttributes } from '../api/selector.js'
 import { newGenericServerResponse } from '../api/status.js'
 import { assert } from '../lib/assert.js'
@@ -22,12 +27,11 @@ import { FieldManager } from './apply/field-manager.js'
 import type { VersionConverter } from './apply/updater.js'
 import type { Endpoint } from './endpoint.js'
 import { ownedFilters, resetFilters } from './reset-filter.js'
+import type { Scheme } from './scheme.js'
 import type { HandlerRow, HandlerTable } from './subresources/handler.js'
 
 export interface EndpointTableOptions {
-  readonly catalogue: Catalogue
-  readonly stored: ReadonlyMap<string, StoredResource>
-  readonly schemas: SchemaSource
+  readonly scheme: Scheme
   readonly restOptions: RESTOptionsGetter
   /** Endpoints that do more than the store. */
   readonly handlers: HandlerTable
@@ -37,6 +41,8 @@ export class EndpointTable {
   readonly #options: EndpointTableOptions
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
+  /** By name, of defined resources alone. */
+  readonly #underWay = new Map<string, Set<Promise<unknown>>>()
 
   constructor(options: EndpointTableOptions) {
     this.#options = options
@@ -52,7 +58,7 @@ export class EndpointTable {
     const key = `${apiGroup}/${apiVersion}/${resource}/${subresource}`
     let endpoint = this.#endpoints.get(key)
     if (endpoint === undefined) {
-      const info = this.#options.catalogue.find(apiGroup, apiVersion, resource)
+      const info = this.#options.scheme.catalogue.find(apiGroup, apiVersion, resource)
       if (info === undefined) throw newGenericServerResponse(404)
       endpoint = this.#make(info, subresource)
       this.#endpoints.set(key, endpoint)
@@ -62,7 +68,7 @@ export class EndpointTable {
 
   #make(info: ResourceInfo, subresource: string): Endpoint {
     const name = formatGroupResource(info)
-    const stored = this.#options.stored.get(name)
+    const stored = this.#options.scheme.stored(name)
     const row = this.#options.handlers[subresource === '' ? name : `${name}/${subresource}`]
     if (stored === undefined) return this.#makeUnstored(info, subresource, row)
     const { rules } = stored
@@ -102,6 +108,7 @@ export class EndpointTable {
         subresource,
         resetFields: isParents ? fieldFilters(this.#versions(info), update) : new Map(),
         ...(isParents ? { converter: this.#converter(stored, info) } : {}),
+        custom: info.definitionHash !== undefined,
       }),
       conversion: isParents ? hubConversion(stored, apiVersion) : undefined,
     }
@@ -109,7 +116,7 @@ export class EndpointTable {
 
   /** Those under which it is served. */
   #versions({ group, resource }: ResourceInfo): string[] {
-    const { catalogue } = this.#options
+    const { catalogue } = this.#options.scheme
     return catalogue
       .versions(group)
       .filter((version) => catalogue.find(group, version, resource) !== undefined)
@@ -123,7 +130,7 @@ export class EndpointTable {
     return {
       schema: (apiVersion) => {
         const { group, version } = parseGroupVersion(apiVersion) ?? info
-        return versions.has(apiVersion) ? this.#options.schemas.kind(group, version, info.kind) : undefined
+        return versions.has(apiVersion) ? this.#options.scheme.kind(group, version, info.kind) : undefined
       },
       convert: (object, apiVersion) => {
         const from = object['apiVersion'] === undefined ? own : hubConversion(stored, String(object['apiVersion']))
@@ -231,9 +238,31 @@ export class EndpointTable {
   }
 
   #schema({ group, version, kind }: Pick<GroupVersionKind, 'group' | 'version' | 'kind'>): StructSchema {
-    const schema = this.#options.schemas.kind(group, version, kind)
+    const schema = this.#options.scheme.kind(group, version, kind)
     assert(schema !== undefined, `there is no schema of ${group}/${version} ${kind}`)
     return schema
+  }
+
+  /** A request to a defined resource: what it uses is not released before it is done. */
+  underWay<T>({ info }: Endpoint, answer: Promise<T>): Promise<T> {
+    const name = formatGroupResource(info)
+    const known = this.#underWay.get(name) ?? new Set()
+    this.#underWay.set(name, known)
+    known.add(answer)
+    return answer.finally(() => known.delete(answer))
+  }
+
+  /** What is asked for after this is made anew. Resolves when the requests that have what was before are done. */
+  async forget({ group, resource }: GroupResource): Promise<void> {
+    for (const [key, { info }] of this.#endpoints)
+      if (info.group === group && info.resource === resource) this.#endpoints.delete(key)
+    const name = formatGroupResource({ group, resource })
+    const before = this.#underWay.get(name)
+    const storage = this.#storages.get(name)
+    this.#underWay.delete(name)
+    this.#storages.delete(name)
+    if (before !== undefined) await Promise.allSettled(before)
+    await storage?.release()
   }
 
   async close(): Promise<void> {

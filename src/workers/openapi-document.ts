@@ -8,10 +8,8 @@ import type { Scheme } from './scheme.js'
 
 const INDEX = '/openapi/v3'
 
-export function openApiDocument(
-  path: string,
-  { catalogue, schemas }: Pick<Scheme, 'catalogue' | 'schemas'>,
-): EncodedResponse {
+export function openApiDocument(path: string, schemas: Scheme): EncodedResponse {
+  const { catalogue } = schemas
   // Kubernetes names the index's type so, although it is JSON.
   if (path === INDEX) return encoded(openApiV3Index(catalogue), 'text/plain; charset=utf-8')
   if (path === '/openapi/v2') return encoded(openApiV2Document(catalogue, schemas), 'application/json')

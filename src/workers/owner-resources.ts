@@ -8,6 +8,8 @@ export interface OwnerResources {
   transformer(resource: OwnerResource): Transformer
   /** From decrypted bytes to what shared memory keeps; throws on bytes that it cannot read. */
   recordDraft(resource: OwnerResource): (data: Uint8Array, key: string) => RecordDraft
+  /** It is not cached any more. */
+  removed?(resource: OwnerResource): void
   close?(): Promise<void> | void
 }
 

@@ -94,6 +94,7 @@ export class Owner {
     this.#cached.delete(name)
     this.#health.delete(name)
     cached.poller.stop()
+    this.#options.resources.removed?.(cached.resource)
     const { cluster } = cached.resource
     this.#cluster(cluster).cacher.removeResource(name)
     this.#readers?.notify({ resource: name, cluster, state: 'removed' })

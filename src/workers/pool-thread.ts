@@ -1,5 +1,5 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
-import { MessageChannel, parentPort, threadId, workerData } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
 import { AdmissionChain } from '../admission/chain.js'
 import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
@@ -17,25 +17,26 @@ import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
 import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
 import { openBackend } from './backend.js'
 import { EndpointTable } from './endpoint-table.js'
 import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
-import { openScheme } from './scheme.js'
+import { Scheme } from './scheme.js'
 import { handlerTable } from './subresources/handler-table.js'
 import { openTransformers } from './transformers.js'
 
-/** Asks main for a line to the owner. */
-async function attach(): Promise<CacheClient> {
+/** Asks main for a line to the owner, and to main for what changes. */
+async function attach(): Promise<OwnerLine> {
   assert(parentPort !== null, 'a pool thread has a parent')
   const { port1, port2 } = new MessageChannel()
   const answered = new Promise<OwnerLine>((resolve) => port1.once('message', resolve))
   parentPort.postMessage({ type: 'attach', port: port2 } satisfies PoolThreadMessage, [port2])
-  const { port } = await answered
+  const line = await answered
   port1.close()
-  return CacheClient.attach(port)
+  return line
 }
 
 async function open(start: PoolStart): Promise<PoolWorker> {
@@ -43,19 +44,21 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const logger: Logger = pino({ level: start.logLevel, base: null })
   const recorder = threadRecorder((line, transfer) => parentPort?.postMessage(line, transfer))
   new ThreadProbe(`pool-${threadId}`, recorder, systemClock).start()
-  const cache = await attach()
+  const line = await attach()
+  const cache = await CacheClient.attach(line.port)
   const transformers = await openTransformers(etcdOptions, logger)
-  const { catalogue, stored, schemas, storageFactory } = openScheme(etcdOptions, transformers?.transformers)
+  const scheme = new Scheme(start, transformers?.transformers)
+  for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
   const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, logger) })
   const restOptions = new StorageFactoryRESTOptionsGetter({
     etcdOptions,
-    storageFactory,
+    storageFactory: scheme,
     undecorated: undecoratedStorage(rawStorages),
     withCacher: storageWithCacher(rawStorages, (options, storage) => {
       const name = formatGroupResource(options.config.groupResource)
-      const resource = stored.get(name)
+      const resource = scheme.stored(name)
       const info = resource?.info
-      const schema = info === undefined ? undefined : schemas.kind(info.group, info.version, info.kind)
+      const schema = info === undefined ? undefined : scheme.kind(info.group, info.version, info.kind)
       assert(resource !== undefined && schema !== undefined, `there is no schema for ${name}`)
       return new CacheDelegator<KubeObject>({
         storage,
@@ -68,15 +71,14 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     }),
   })
   const endpoints = new EndpointTable({
-    catalogue,
-    stored,
-    schemas,
+    scheme,
     restOptions,
     handlers: handlerTable({
-      storageProbes: storageFactory.configs().map((config) => () => rawStorages.probe(config)),
+      storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
       tokenIssuer: undefined,
     }),
   })
+  followChanges(line.changes, scheme, endpoints)
   const lookup = new ObjectLookup(endpoints)
   const admission = new AdmissionChain([
     new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),
@@ -88,9 +90,19 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     admission,
     clock: systemClock,
     logger,
-    scheme: { catalogue, schemas },
+    scheme,
     deleteCollectionWorkers: etcdOptions.deleteCollectionWorkers,
   })
+}
+
+/** In order; each is answered when the next request sees it. */
+function followChanges(port: MessagePort, scheme: Scheme, endpoints: EndpointTable): void {
+  port.on('message', ({ sequence, change }: ResourceChangeMessage) => {
+    scheme.apply(change)
+    const groupResource = change.type === 'set' ? change.definition : change.groupResource
+    void endpoints.forget(groupResource).then(() => port.postMessage({ sequence } satisfies ResourceChangeAnswer))
+  })
+  port.unref()
 }
 
 /** Two classes are built in: they are there even when nobody has made the objects. */

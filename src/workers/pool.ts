@@ -32,7 +32,7 @@ export interface PoolWorkerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
-  readonly scheme: Pick<Scheme, 'catalogue' | 'schemas'>
+  readonly scheme: Scheme
 }
 
 export class PoolWorker {
@@ -53,8 +53,10 @@ export class PoolWorker {
     let worker: WorkerRequest | undefined
     try {
       const { endpoints, admission, clock } = this.#options
-      worker = new WorkerRequest(request, endpoints.find(request.info), admission, clock)
-      return type === 'read' ? await read(worker) : await this.#write(worker)
+      const endpoint = endpoints.find(request.info)
+      worker = new WorkerRequest(request, endpoint, admission, clock)
+      const answer = type === 'read' ? read(worker) : this.#write(worker)
+      return await (endpoint.info.definitionHash === undefined ? answer : endpoints.underWay(endpoint, answer))
     } catch (error) {
       return this.#failure(error, request, worker)
     }

@@ -1,11 +1,13 @@
 /** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
 import type { Catalogue } from '../api/catalogue.js'
 import { formatGroupResource } from '../api/group-version.js'
+import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { OwnerResource } from '../protocol/main-owner.js'
-import type { EtcdOptions } from '../storage/factory-options.js'
+import type { ResourceChange } from '../protocol/resource-change.js'
+import type { StoredResource } from '../registry/stored-resource.js'
 import { WatchCacheSizes } from '../storage/factory-overrides.js'
 import { type StorageConfig, transportKey } from '../storage/storage-config.js'
-import { openScheme } from './scheme.js'
+import { Scheme, type SchemeOptions } from './scheme.js'
 
 export interface ServedPath {
   readonly info: Catalogue['resources'][number]
@@ -16,39 +18,70 @@ export interface ServedPath {
   readonly selectableFields: readonly string[]
 }
 
-export interface Served {
-  readonly catalogue: Catalogue
+/** The resources of a scheme, as the threads that do not look into objects know them. */
+export class Served {
+  readonly #options: SchemeOptions
+  readonly #scheme: Scheme
+  readonly #sizes: WatchCacheSizes
+  readonly #clusterOf: ReadonlyMap<string, number>
   readonly clusters: readonly StorageConfig[]
-  readonly owned: readonly OwnerResource[]
-  readonly resources: readonly ServedPath[]
-}
 
-export function openServed(etcdOptions: EtcdOptions): Served {
-  const { catalogue, stored, storageFactory } = openScheme(etcdOptions, undefined)
-  const clusters = storageFactory.configs()
-  const clusterOf = new Map(clusters.map((config, i) => [transportKey(config), i]))
-  const sizes = new WatchCacheSizes(etcdOptions.watchCacheSizes)
-  const owned: OwnerResource[] = []
-  for (const { groupResource, arena } of stored.values()) {
-    if (!etcdOptions.watchCache || !sizes.cached(groupResource)) continue
-    const resourcePrefix = `/${storageFactory.resourcePrefix(groupResource)}`
-    // Two names of one store share an arena: the first has it.
-    if (owned.some((other) => other.resource === arena)) continue
-    const { codec: _codec, transformer: _transformer, ...config } = storageFactory.newConfig(groupResource)
-    owned.push({ resource: arena, resourcePrefix, cluster: clusterOf.get(transportKey(config)) ?? 0 })
+  constructor(options: SchemeOptions) {
+    this.#options = options
+    this.#scheme = new Scheme(options, undefined)
+    this.#sizes = new WatchCacheSizes(options.etcdOptions.watchCacheSizes)
+    this.clusters = this.#scheme.configs()
+    this.#clusterOf = new Map(this.clusters.map((config, i) => [transportKey(config), i]))
   }
-  const resources = catalogue.resources.map((info): ServedPath => {
+
+  get catalogue(): Catalogue {
+    return this.#scheme.catalogue
+  }
+
+  apply(change: ResourceChange): void {
+    this.#scheme.apply(change)
+  }
+
+  /** What the owner caches from the start. */
+  builtinOwned(): OwnerResource[] {
+    const owned: OwnerResource[] = []
+    for (const stored of this.#scheme.builtinStored()) {
+      // Two names of one store share an arena: the first has it.
+      if (owned.some((other) => other.resource === stored.arena)) continue
+      const resource = this.#owned(stored)
+      if (resource !== undefined) owned.push(resource)
+    }
+    return owned
+  }
+
+  /** Undefined when it is not to be cached. */
+  definedOwned(definition: ResourceDefinition): OwnerResource | undefined {
+    const stored = this.#scheme.stored(formatGroupResource(definition))
+    const owned = stored === undefined ? undefined : this.#owned(stored)
+    return owned === undefined ? undefined : { ...owned, definition }
+  }
+
+  resources(): ServedPath[] {
+    return this.#scheme.catalogue.resources.map((info) => this.#path(info))
+  }
+
+  #owned({ groupResource, arena }: StoredResource): OwnerResource | undefined {
+    if (!this.#options.etcdOptions.watchCache || !this.#sizes.cached(groupResource)) return undefined
+    const cluster = this.#clusterOf.get(transportKey(this.#scheme.newConfig(groupResource))) ?? 0
+    return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster }
+  }
+
+  #path(info: Catalogue['resources'][number]): ServedPath {
     const name = formatGroupResource({ group: info.group, resource: info.resource })
-    const entry = stored.get(name)
-    const prefix = entry === undefined ? info.resource : storageFactory.resourcePrefix(entry.groupResource)
+    const stored = this.#scheme.stored(name)
+    const prefix = stored === undefined ? info.resource : this.#scheme.resourcePrefix(stored.groupResource)
     return {
       info,
-      arena: entry?.arena ?? name,
-      keyPrefix: `${etcdOptions.etcdPrefix}/${prefix}/`,
-      direct: entry?.info.version === info.version && entry.info.group === info.group,
-      itemsCarryKind: false,
-      selectableFields: entry?.fields.map((field) => field.name) ?? [],
+      arena: stored?.arena ?? name,
+      keyPrefix: `${this.#options.etcdOptions.etcdPrefix}/${prefix}/`,
+      direct: stored?.info.version === info.version && stored.info.group === info.group,
+      itemsCarryKind: info.definitionHash !== undefined,
+      selectableFields: stored?.fields.map((field) => field.name) ?? [],
     }
-  })
-  return { catalogue, clusters, owned, resources }
+  }
 }

@@ -18,14 +18,21 @@ export function getObject(request: ReadRequest, arena: ArenaReader, context: Rea
     if (!DECIMAL.test(wanted))
       throw newBadRequest(`invalid resource version: ${JSON.stringify(wanted)} is not a number`)
     const revision = Number(wanted)
-    return waitUntilFresh(context, revision).then(() => writeObject(request, arena))
+    return waitUntilFresh(context, revision).then(() => whenReady(request, arena, context))
   }
   const fence = context.cache.fence()
   if (fence === true) {
     writeObject(request, arena)
     return undefined
   }
-  return fence.then((passed) => (passed ? writeObject(request, arena) : context.answerFromPool(request)))
+  return fence.then((passed) => (passed ? whenReady(request, arena, context) : context.answerFromPool(request)))
+}
+
+/** Memory may have gone while something was waited for. */
+function whenReady(request: ReadRequest, arena: ArenaReader, context: ReadContext): Promise<void> | undefined {
+  if (!arena.ready()) return context.answerFromPool(request)
+  writeObject(request, arena)
+  return undefined
 }
 
 function writeObject({ exchange, info, resource }: ReadRequest, arena: ArenaReader): void {

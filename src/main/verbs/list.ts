@@ -79,12 +79,12 @@ function decodeToken(token: string, rootKey: string): { startKey: string; revisi
   }
 }
 
-/** Undefined when the revision has left memory: storage may still have it. */
+/** Undefined when the revision has left memory, or memory has gone while the fence was waited for: storage has it. */
 function snapshotAt(arena: ArenaReader, revision: number | undefined): Snapshot | undefined {
   try {
     return arena.snapshot(revision)
   } catch (error) {
-    if (isStorageError(error, 'too-old')) return undefined
+    if (isStorageError(error, 'too-old') || isStorageError(error, 'not-ready')) return undefined
     if (isStorageError(error, 'too-large')) throw newExpired(error.message)
     throw error
   }

@@ -38,7 +38,7 @@ class EventFrames {
 }
 
 export class WatchHub {
-  readonly #arena: ArenaReader
+  readonly arena: ArenaReader
   readonly #clock: ClockView
   /** By the prefix of keys that they watch: the event's key leads to them without asking the others. */
   readonly #byScope = new Map<string, Set<HubWatcher>>()
@@ -47,7 +47,7 @@ export class WatchHub {
   #size = 0
 
   constructor(arena: ArenaReader, clock: ClockView) {
-    this.#arena = arena
+    this.arena = arena
     this.#clock = clock
   }
 
@@ -65,7 +65,7 @@ export class WatchHub {
     if (this.#cursor === undefined) {
       // Who comes first must not take the hub into the past.
       if (watcher.seenRevision < this.#clock.revision()) return false
-      this.#cursor = this.#arena.cursor(watcher.seenRevision)
+      this.#cursor = this.arena.cursor(watcher.seenRevision)
       this.#stopListening = this.#clock.onAdvance(() => this.#advance())
     } else if (this.#cursor.revision > watcher.seenRevision) return false
     const group = this.#byScope.get(watcher.scope.start)
