@@ -8,6 +8,7 @@ import { run as apply } from './apply.js'
 import { run as codec } from './codec.js'
 import { run as embedded } from './embedded.js'
 import { run as etcd } from './etcd.js'
+import { run as flowControl } from './flow-control.js'
 import { run as memory } from './memory.js'
 import { run as protobuf } from './protobuf.js'
 
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   codec,
   protobuf,
   apply,
+  'flow-control': flowControl,
   etcd,
   embedded,
 }

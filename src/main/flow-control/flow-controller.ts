@@ -213,7 +213,7 @@ export class FlowController {
     if (found === undefined) {
       const { name, uid = '' } = object.metadata
       const hand = level.deckSize > 0 ? dealHand(name, distinguisher, level.deckSize, level.handSize) : []
-      found = { schemaName: name, schemaUid: uid, level, flow: { schema: name, hand }, headers }
+      found = { schemaName: name, schemaUid: uid, level, flow: { schema: name, hand, seatsInUse: 0 }, headers }
       if (flows.size >= MAX_FLOWS) flows.clear()
       flows.set(distinguisher, found)
     }

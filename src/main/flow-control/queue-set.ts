@@ -25,10 +25,23 @@ export interface QueuingLimits {
   readonly queueLengthLimit: number
 }
 
-/** One flow of a schema: where its requests may wait. */
+/**
+ * Of a level's seats, so much no single flow takes: whoever comes next finds a place, and need not wait for the end of
+ * something large. Kubernetes lets one flow have them all; there a request waits beside many threads, here behind one.
+ */
+const FREE_FRACTION = 0.1
+
+/**
+ * While a level has seats left, its queues hold so many times their length: what waits costs nothing, and who is refused
+ * asks again.
+ */
+const HELD_BACK_FACTOR = 4
+
+/** One flow of a schema: where its requests may wait, and what it has. */
 export interface Flow {
   readonly schema: string
   readonly hand: readonly number[]
+  seatsInUse: number
 }
 
 class Queue {
@@ -46,35 +59,40 @@ export class Waiter {
   readonly queue: Queue
   readonly arrivedMs: number
   readonly arrivedVirtual: number
-  /** Called with the ticket, or with why there is none. */
-  readonly decide: (outcome: Ticket | RejectReason) => void
+  /** Set once it is decided. */
+  outcome: Ticket | RejectReason | undefined
+  /** Called with the ticket, or with why there is none, when that comes later. */
+  decide: ((outcome: Ticket | RejectReason) => void) | undefined
 
   constructor(
     queue: Queue,
     flow: Flow,
     work: WorkEstimate,
     arrived: { readonly ms: number; readonly virtual: number },
-    decide: (outcome: Ticket | RejectReason) => void,
   ) {
     this.queue = queue
     this.flow = flow
     this.work = work
     this.arrivedMs = arrived.ms
     this.arrivedVirtual = arrived.virtual
-    this.decide = decide
+  }
+
+  settle(outcome: Ticket | RejectReason): void {
+    this.outcome = outcome
+    this.decide?.(outcome)
   }
 }
 
 /** Seats that are taken. */
 export class Ticket {
-  readonly schema: string
+  readonly flow: Flow
   readonly queue: Queue | undefined
   readonly work: WorkEstimate
   readonly startedMs: number
   left = false
 
-  constructor(schema: string, queue: Queue | undefined, work: WorkEstimate, startedMs: number) {
-    this.schema = schema
+  constructor(flow: Flow, queue: Queue | undefined, work: WorkEstimate, startedMs: number) {
+    this.flow = flow
     this.queue = queue
     this.work = work
     this.startedMs = startedMs
@@ -150,17 +168,23 @@ export class QueueSet {
   ): Ticket | RejectReason | Waiter {
     const now = this.#advance()
     if (this.#limits.queues <= 0) {
-      if (!this.#accommodates(maxSeats(work))) return this.#reject(flow, 'concurrency-limit', 0)
+      if (!this.#hasRoom(maxSeats(work))) return this.#reject(flow, 'concurrency-limit', 0)
       return this.#execute(undefined, flow, work, now, 0)
     }
     const queue = this.#chooseQueue(flow)
-    if (this.#waiting === 0 && this.#accommodates(maxSeats(work))) {
+    if (this.#waiting === 0 && this.#mayTake(flow, maxSeats(work)) && this.#hasRoom(maxSeats(work))) {
       if (queue.executing === 0) this.#activate(queue)
       return this.#execute(queue, flow, work, now, 0)
     }
-    if (this.#seatsInUse >= this.#limit && queue.waiting.length >= this.#limits.queueLengthLimit)
-      return this.#reject(flow, 'queue-full', 0)
-    return this.#enqueue(new Waiter(queue, flow, work, { ms: now, virtual: this.#virtual }, decide))
+    const places = this.#limits.queueLengthLimit * (this.#seatsInUse >= this.#limit ? 1 : HELD_BACK_FACTOR)
+    if (queue.waiting.length >= places) return this.#reject(flow, 'queue-full', 0)
+    const waiter = new Waiter(queue, flow, work, { ms: now, virtual: this.#virtual })
+    this.#enqueue(waiter)
+    // What waits may be too wide for the room that there is, and this not.
+    this.#dispatchAll()
+    if (waiter.outcome !== undefined) return waiter.outcome
+    waiter.decide = decide
+    return waiter
   }
 
   /** Takes a waiter out of its queue; no effect once it was decided. */
@@ -173,7 +197,7 @@ export class QueueSet {
     this.#unqueued(waiter, now)
     this.#bound(queue)
     if (queue.waiting.length === 0 && queue.executing === 0) this.#activeQueues--
-    waiter.decide(this.#reject(waiter.flow, reason, now - waiter.arrivedMs))
+    waiter.settle(this.#reject(waiter.flow, reason, now - waiter.arrivedMs))
     this.#dispatchAll()
   }
 
@@ -181,10 +205,10 @@ export class QueueSet {
     if (ticket.left) return
     ticket.left = true
     const now = this.#advance()
-    const { work, queue, schema } = ticket
+    const { work, queue, flow } = ticket
     const elapsed = now - ticket.startedMs
     this.#executing--
-    this.#recorder.finished(this.name, schema, maxSeats(work), elapsed, longRunning)
+    this.#recorder.finished(this.name, flow.schema, maxSeats(work), elapsed, longRunning)
     if (queue !== undefined) {
       queue.executing--
       // The guess is made good: what took longer puts its queue further back.
@@ -203,9 +227,10 @@ export class QueueSet {
     if (this.#waiting > 0) this.#dispatchAll()
   }
 
-  #release({ work, queue }: Ticket, now: number): void {
+  #release({ work, queue, flow }: Ticket, now: number): void {
     const seats = maxSeats(work)
     this.#seatsInUse -= seats
+    flow.seatsInUse -= seats
     if (queue !== undefined) queue.seatsInUse -= seats
     this.demand.set(this.#seatsInUse + this.#seatsWaiting, now)
   }
@@ -221,7 +246,12 @@ export class QueueSet {
     return now
   }
 
-  #accommodates(seats: number): boolean {
+  /** What a flow has alone is never all there is, but one request it always may have. */
+  #mayTake(flow: Flow, seats: number): boolean {
+    return flow.seatsInUse === 0 || flow.seatsInUse + seats <= this.#limit - Math.floor(this.#limit * FREE_FRACTION)
+  }
+
+  #hasRoom(seats: number): boolean {
     if (this.#limits.queues < 0) return true
     // What is wider than the whole level runs alone.
     if (seats > this.#limit) return this.#executing === 0
@@ -245,7 +275,7 @@ export class QueueSet {
     this.#activeQueues++
   }
 
-  #enqueue(waiter: Waiter): Waiter {
+  #enqueue(waiter: Waiter): void {
     const { queue, work, flow } = waiter
     if (queue.waiting.length === 0 && queue.executing === 0) this.#activate(queue)
     queue.waiting.push(waiter)
@@ -255,7 +285,6 @@ export class QueueSet {
     this.#seatsWaiting += seats
     this.demand.set(this.#seatsInUse + this.#seatsWaiting, this.#virtualAtMs)
     this.#recorder.queued(this.name, flow.schema, 1, seats, queue.waiting.length)
-    return waiter
   }
 
   #unqueued({ queue, work, flow }: Waiter, now: number): void {
@@ -277,6 +306,7 @@ export class QueueSet {
     const seats = maxSeats(work)
     this.#executing++
     this.#seatsInUse += seats
+    flow.seatsInUse += seats
     if (queue !== undefined) {
       queue.executing++
       queue.seatsInUse += seats
@@ -284,7 +314,7 @@ export class QueueSet {
     }
     this.demand.set(this.#seatsInUse + this.#seatsWaiting, now)
     this.#recorder.dispatched(this.name, flow.schema, seats, waitMs)
-    return new Ticket(flow.schema, queue, work, now)
+    return new Ticket(flow, queue, work, now)
   }
 
   #reject(flow: Flow, reason: RejectReason, waitMs: number): RejectReason {
@@ -301,7 +331,7 @@ export class QueueSet {
       this.#unqueued(waiter, now)
       const ticket = this.#execute(queue, waiter.flow, this.#fitted(waiter.work), now, now - waiter.arrivedMs)
       this.#bound(queue)
-      waiter.decide(ticket)
+      waiter.settle(ticket)
     }
   }
 
@@ -325,7 +355,7 @@ export class QueueSet {
       const index = (this.#robin + i) % queues.length
       const queue = queues[index]!
       const oldest = queue.waiting[0]
-      if (oldest === undefined) continue
+      if (oldest === undefined || !this.#mayTake(oldest.flow, maxSeats(oldest.work))) continue
       const finish = queue.start + totalWork(oldest.work)
       if (finish < bestFinish) {
         bestFinish = finish
@@ -335,7 +365,7 @@ export class QueueSet {
     }
     if (best === undefined) return undefined
     const { work, flow } = best.waiting[0]!
-    if (!this.#accommodates(maxSeats(work))) {
+    if (!this.#hasRoom(maxSeats(work))) {
       this.#recorder.noRoom(this.name, flow.schema)
       return undefined
     }

@@ -37,7 +37,7 @@ class Sender {
     else take(outcome)
   }
 }
-const flow = (schema: string, ...hand: number[]): Flow => ({ schema, hand })
+const flow = (schema: string, ...hand: number[]): Flow => ({ schema, hand, seatsInUse: 0 })
 
 t.test('nobody waits while there is room, and nobody enters without', async (t) => {
   const { set } = queueSet(2, 0)
@@ -145,6 +145,26 @@ t.test('fewer queues, fewer seats: what waits still gets its turn', async (t) =>
   for (let i = 0; i < 3; i++) a.send()
   set.configure({ queues: 2, queueLengthLimit: 50 }, 3)
   t.equal(a.tickets.length, 3)
+})
+
+t.test('one flow leaves some seats to others, who need not wait', async (t) => {
+  const { set } = queueSet(50, 8)
+  const greedy = new Sender(set, flow('greedy', 0, 1), [])
+  for (let i = 0; i < 20; i++) greedy.send(wide(8))
+  t.equal(set.seatsInUse, 40, 'not 48')
+  const quiet = new Sender(set, flow('quiet', 4, 5), [])
+  for (let i = 0; i < 5; i++) quiet.send()
+  t.equal(quiet.tickets.length, 5, 'at once, though others wait')
+  for (let i = 0; i < 20; i++) quiet.send()
+  t.equal(set.seatsInUse, 50, 'all seats are for somebody')
+})
+
+t.test('who is held back though there are seats may wait longer, not without end', async (t) => {
+  const { set } = queueSet(10, 8, 3)
+  const greedy = new Sender(set, flow('greedy', 0, 1), [])
+  for (let i = 0; i < 9 + 2 * 12 + 5; i++) greedy.send()
+  t.equal(greedy.tickets.length, 9)
+  t.equal(greedy.refused.length, 5)
 })
 
 t.test('a hand has different queues, is always the same, and uses the whole deck', async (t) => {
