@@ -15,6 +15,17 @@ writeFileSync(tokens, 'admin,admin,admin,"system:masters"\nquiet,quiet,quiet,"de
 const server = await KeelsonProcess.start([`--token-auth-file=${tokens}`])
 t.teardown(() => server.close())
 const as = (token: string) => ({ authorization: `Bearer ${token}` })
+const rbac = 'rbac.authorization.k8s.io'
+await server.request(
+  'POST',
+  `/apis/${rbac}/v1/clusterrolebindings`,
+  {
+    metadata: { name: 'dev' },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: rbac, kind: 'Group', name: 'dev' }],
+  },
+  as('admin'),
+)
 
 t.test('one who lists without pause does not come between another and their answers', async (t) => {
   for (let from = 0; from < OBJECTS; from += 20)
