@@ -1,36 +1,106 @@
-/** Thread: main. What is there from the start: made through the pool like anything else, by the server itself. */
-import type { UserInfo } from '../api/user-info.js'
-import type { Clock } from '../lib/clock.js'
+/**
+ * Thread: main. What is there from the start, and stays there: tasks that run side by side where they can, before the
+ * server is ready, and some of them again from time to time.
+ *
+ *   new ──start()──▶ running: each task after those it names ──▶ looping ──close()──▶ stopped
+ */
+import type { Clock, Timer } from '../lib/clock.js'
+import { backoff, jitter, type Random } from '../lib/jitter.js'
+import type { Closable } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
-import type { Pool } from './pool.js'
-import { requestInfo } from './request-info.js'
 
-const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
-const SERVER: UserInfo = { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
-const TIMEOUT_MS = 60_000
-
-export async function createSystemNamespaces(pool: Pool, clock: Clock, logger: Logger): Promise<void> {
-  await Promise.all(SYSTEM_NAMESPACES.map((name) => createNamespace(pool, clock, logger, name)))
+export interface BootstrapTask {
+  readonly name: string
+  /** Names of tasks that must be done before. */
+  readonly after?: readonly string[]
+  /** Runs again so long after its last end. */
+  readonly everyMs?: number
+  run(): Promise<void>
+  /** When the server goes. */
+  stop?(): Promise<void>
 }
 
-async function createNamespace(pool: Pool, clock: Clock, logger: Logger, name: string): Promise<void> {
-  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
-  const { status, body } = await pool.run('write', {
-    info: requestInfo('POST', '/api/v1/namespaces', new URLSearchParams()),
-    method: 'POST',
-    query: '',
-    user: SERVER,
-    accept: 'application/json',
-    contentType: 'application/json',
-    userAgent: 'keelson',
-    body: new TextEncoder().encode(JSON.stringify(object)),
-    auditId: `bootstrap-${name}`,
-    deadlineMs: clock.now() + TIMEOUT_MS,
-  })
-  // 409: another start made it.
-  if (status !== 201 && status !== 409)
-    logger.warn(
-      { namespace: name, status, answer: Buffer.from(body).toString() },
-      'could not create a system namespace',
-    )
+export interface BootstrapOptions {
+  readonly tasks: readonly BootstrapTask[]
+  readonly clock: Clock
+  readonly random: Random
+  readonly logger: Logger
+}
+
+const MAX_ATTEMPTS = 6
+const RETRY_MS = 50
+const MAX_RETRY_MS = 1_000
+
+export class Bootstrap implements Closable {
+  readonly #options: BootstrapOptions
+  readonly #timers = new Map<string, Timer>()
+  readonly #running = new Set<Promise<void>>()
+  #closed = false
+
+  constructor(options: BootstrapOptions) {
+    this.#options = options
+  }
+
+  /** A task that fails again and again is logged: the server serves all the same, as it would without the object. */
+  async start(): Promise<void> {
+    const done = new Map<string, Promise<void>>()
+    for (const task of this.#options.tasks) {
+      const before = (task.after ?? []).map((name) => done.get(name))
+      done.set(task.name, this.#first(task, before))
+    }
+    await Promise.all(done.values())
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const timer of this.#timers.values()) timer.cancel()
+    await Promise.all(this.#running)
+    for (const { name, stop } of this.#options.tasks) {
+      try {
+        await stop?.()
+      } catch (error) {
+        this.#options.logger.warn({ err: error, task: name }, 'a task could not be ended in order')
+      }
+    }
+  }
+
+  async #first(task: BootstrapTask, before: readonly (Promise<void> | undefined)[]): Promise<void> {
+    await Promise.all(before)
+    for (let attempt = 1; !this.#closed; attempt++) {
+      try {
+        await task.run()
+        break
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) {
+          this.#options.logger.error({ err: error, task: task.name }, 'what should be there from the start is not')
+          break
+        }
+        await this.#pause(attempt)
+      }
+    }
+    this.#again(task)
+  }
+
+  #pause(attempt: number): Promise<void> {
+    const { clock, random } = this.#options
+    return new Promise((resolve) => {
+      clock.after(backoff(attempt, RETRY_MS, MAX_RETRY_MS, random), resolve)
+    })
+  }
+
+  #again(task: BootstrapTask): void {
+    const { clock, random, logger } = this.#options
+    if (task.everyMs === undefined || this.#closed) return
+    const timer = clock.after(jitter(task.everyMs, 0.1, random), () => {
+      const run = task
+        .run()
+        .catch((error: unknown) => logger.warn({ err: error, task: task.name }, 'a task of the server failed'))
+        .then(() => {
+          this.#running.delete(run)
+          this.#again(task)
+        })
+      this.#running.add(run)
+    })
+    this.#timers.set(task.name, timer)
+  }
 }

@@ -11,8 +11,9 @@ import { ThreadProbe } from '../metrics/thread-probe.js'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
 import { Served } from '../workers/served.js'
-import { bootstrapAccess, roleAggregator } from './access.js'
-import { createSystemNamespaces } from './bootstrap.js'
+import { roleAggregator } from './access.js'
+import { Bootstrap } from './bootstrap.js'
+import { bootstrapTasks } from './bootstrap-tasks.js'
 import type { Config } from './config.js'
 import { ConfigurationKeeper } from './flow-control/configuration-keeper.js'
 import { FlowFollower } from './flow-control/flow-follower.js'
@@ -69,6 +70,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     start: {
       etcdOptions: config.etcdOptions,
       runtimeConfig: config.runtimeConfig,
+      serviceNetwork: config.serviceNetwork,
+      eventTtlSeconds: config.eventTtlSeconds,
       logLevel: config.logLevel,
       authorization: config.authorization,
     },
@@ -118,10 +121,6 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     }
     await Promise.all(Array.from({ length: config.frontEnds }, start))
   }
-  const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
-  await Promise.all([createSystemNamespaces(pool, systemClock, logger), keeping])
-  await bootstrapAccess(pool, logger)
-  await keepRolesAggregated(lifecycle, owner, pool, logger)
   const port = await frontEnds.listen(config.host, config.port)
   lifecycle.own('requests', {
     close: async () => {
@@ -131,6 +130,12 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       await frontEnds.drain()
     },
   })
+  const tasks = bootstrapTasks({ config, pool, clock: systemClock, port, logger })
+  const bootstrap = new Bootstrap({ tasks, clock: systemClock, random: Math.random, logger })
+  lifecycle.own('bootstrap', bootstrap)
+  const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
+  await Promise.all([bootstrap.start(), keeping])
+  await keepRolesAggregated(lifecycle, owner, pool, logger)
   state.ready = true
   return {
     url: `${config.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,

@@ -1,11 +1,22 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
 import type { AuthorizationConfig, AuthorizationMode } from '../protocol/authorization-config.js'
+import type { ServiceNetwork } from '../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
 import type { FlagValues } from './flags.js'
-import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText, validate } from './options.js'
+import {
+  flagBoolean,
+  flagBytes,
+  flagDurationMs,
+  flagList,
+  flagNumber,
+  flagText,
+  serviceSettings,
+  validate,
+} from './options.js'
 import { defaultPoolThreads } from './pool.js'
+import { serviceNetwork } from './service-options.js'
 
 declare const completed: unique symbol
 
@@ -25,6 +36,12 @@ export interface Config {
   readonly etcdOptions: EtcdOptions
   /** key=value, valid: see api/runtime-config.ts. */
   readonly runtimeConfig: readonly string[]
+  readonly serviceNetwork: ServiceNetwork
+  /** '' when it was not given. */
+  readonly advertiseAddress: string
+  readonly kubernetesServiceNodePort: number
+  readonly endpointReconcilerType: string
+  readonly eventTtlSeconds: number
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly priorityAndFairness: boolean
@@ -62,6 +79,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
   const errors = [...validate(values), ...validateEtcdOptions(etcdOptions).map((error) => error.message)]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
   const certFile = text('tls-cert-file')
+  const services = serviceSettings(values)
   const config: Omit<Config, typeof completed> = {
     host: text('bind-address'),
     port: flagNumber(values, 'secure-port'),
@@ -82,6 +100,11 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     },
     etcdOptions,
     runtimeConfig: flagList(values, 'runtime-config'),
+    serviceNetwork: serviceNetwork(services),
+    advertiseAddress: services.advertiseAddress,
+    kubernetesServiceNodePort: services.kubernetesServiceNodePort,
+    endpointReconcilerType: services.endpointReconcilerType,
+    eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {
       maxRequests: flagNumber(values, 'max-requests-inflight'),

@@ -4,6 +4,7 @@ import { Catalogue } from '../api/catalogue.js'
 import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
 import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+import { SERVICE_FLAGS, type ServiceSettings, serviceErrors } from './service-options.js'
 
 const SERVING = 'Serving'
 const STORAGE = 'Storage'
@@ -262,6 +263,14 @@ export const FLAGS: readonly Flag[] = [
     group: LIMITS,
     help: 'Seconds that a watch lasts at least when the client does not say; at most twice that.',
   },
+  {
+    name: 'event-ttl',
+    type: 'duration',
+    default: '1h',
+    group: LIMITS,
+    help: 'How long events are kept.',
+  },
+  ...SERVICE_FLAGS,
 ]
 
 export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''
@@ -273,6 +282,14 @@ export const flagList = (values: FlagValues, name: string): string[] =>
   flagText(values, name)
     .split(',')
     .filter((part) => part !== '')
+
+export const serviceSettings = (values: FlagValues): ServiceSettings => ({
+  clusterIPRanges: flagList(values, 'service-cluster-ip-range'),
+  nodePortRange: flagText(values, 'service-node-port-range'),
+  advertiseAddress: flagText(values, 'advertise-address'),
+  kubernetesServiceNodePort: flagNumber(values, 'kubernetes-service-node-port'),
+  endpointReconcilerType: flagText(values, 'endpoint-reconciler-type'),
+})
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
@@ -315,7 +332,8 @@ export function validate(values: FlagValues): string[] {
     flagNumber(values, 'max-requests-inflight') + flagNumber(values, 'max-mutating-requests-inflight') <= 0
   )
     errors.push('--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive')
-  errors.push(...storageErrors(values), ...authorizationErrors(values))
+  errors.push(...storageErrors(values), ...authorizationErrors(values), ...serviceErrors(serviceSettings(values)))
+  if (flagDurationMs(values, 'event-ttl') < 1_000) errors.push('--event-ttl must be at least 1s')
   errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
   if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
     errors.push(

@@ -118,8 +118,8 @@ export class Pool implements Closable, PoolRunner {
 
 /** The bodies of a task: they are moved, not copied. */
 export function transferable(task: PoolTask): ArrayBuffer[] {
-  if (task.type === 'document' || task.type === 'bootstrapAccess') return []
   if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
+  if (task.type !== 'write' && task.type !== 'read') return []
   const { body } = task.input
   return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]
 }

@@ -10,6 +10,8 @@ const SERVER: UserInfo = {
   groups: ['system:masters', 'system:authenticated'],
   extra: {},
 }
+/** Names the manager of what it writes, as kube-apiserver does. */
+const USER_AGENT = 'kube-apiserver/keelson'
 const TIMEOUT_MS = 60_000
 
 export interface ServerAnswer {
@@ -19,7 +21,7 @@ export interface ServerAnswer {
 }
 
 export interface ServerRequest {
-  readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
   /** `fieldManager=…`; '' for none. */
   readonly query?: string
@@ -37,16 +39,16 @@ export class ServerRequests {
     this.#clock = clock
   }
 
-  async write(request: ServerRequest): Promise<ServerAnswer> {
+  async send(request: ServerRequest): Promise<ServerAnswer> {
     const { method, path, query = '', contentType = 'application/json', object } = request
-    const { status, body } = await this.#pool.run('write', {
+    const { status, body } = await this.#pool.run(method === 'GET' ? 'read' : 'write', {
       info: requestInfo(method, path, new URLSearchParams(query)),
       method,
       query,
       user: SERVER,
       accept: 'application/json',
       contentType,
-      userAgent: 'keelson',
+      userAgent: USER_AGENT,
       body: new TextEncoder().encode(object === undefined ? '' : JSON.stringify(object)),
       auditId: `server-${++this.#count}`,
       deadlineMs: this.#clock.now() + TIMEOUT_MS,

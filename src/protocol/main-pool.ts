@@ -62,7 +62,16 @@ export type PoolTasks = {
   bootstrapAccess: (input: Record<string, never>) => AccessReport
   /** Objects of watch events in another form, in order. */
   convert: (conversion: EventConversion) => Uint8Array[]
+  /** Addresses and node ports brought in line with the services. What one pass has seen, the next has to know. */
+  repairServices: (input: { readonly leaks: PortLeakEntries }) => PortLeakEntries
+  /** This server is there for so long; gives the addresses of all that are. */
+  holdMasterLease: (input: { readonly ip: string; readonly ttlSeconds: number }) => string[]
+  /** This server goes; gives the addresses of those that stay. */
+  dropMasterLease: (input: { readonly ip: string }) => string[]
 }
+
+/** Node ports that seem to belong to nobody, and how many passes more they are kept. */
+export type PortLeakEntries = readonly (readonly [port: number, passes: number])[]
 
 export type PoolTaskName = keyof PoolTasks
 export type PoolTask = {

@@ -21,9 +21,19 @@ export interface OwnerLine {
   readonly definitions: readonly ResourceDefinition[]
 }
 
+/** What services are given; valid texts. */
+export interface ServiceNetwork {
+  /** One or two CIDRs, of different families. */
+  readonly clusterIPRanges: readonly string[]
+  /** 30000-32767 */
+  readonly nodePortRange: string
+}
+
 export interface PoolStart {
   readonly etcdOptions: EtcdOptions
   readonly runtimeConfig: readonly string[]
+  readonly serviceNetwork: ServiceNetwork
+  readonly eventTtlSeconds: number
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
 }

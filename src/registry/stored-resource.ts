@@ -1,6 +1,11 @@
 /** Thread: any. What is stored of a resource, whatever versions and names it is served under. */
 import type { Catalogue, ResourceInfo } from '../api/catalogue.js'
-import { formatGroupResource, formatGroupVersion, type GroupResource } from '../api/group-version.js'
+import {
+  formatGroupResource,
+  formatGroupVersion,
+  type GroupResource,
+  type GroupVersionKind,
+} from '../api/group-version.js'
 import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
 import type { KubeObject } from '../api/object.js'
 import { COHABITATING_RESOURCES } from '../storage/factory-defaults.js'
@@ -18,6 +23,11 @@ export interface StoredResource {
   readonly rules: ResourceRules
   /** What selectors may name. */
   readonly fields: readonly FieldSpec[]
+}
+
+/** As much of it as its form in storage depends on: the server keeps some things there that it does not serve. */
+export interface StoredKind extends Pick<StoredResource, 'name' | 'rules'> {
+  readonly info: GroupVersionKind
 }
 
 /** Kinds that are answered and never kept: reviews, bindings. */
@@ -52,7 +62,7 @@ const sharedWith = ({ group, resource }: GroupResource): readonly GroupResource[
   COHABITATING_RESOURCES.find((shared) => shared.some((one) => one.group === group && one.resource === resource)) ?? []
 
 /** Between a version and the hub; undefined for the hub version itself. */
-export function hubConversion({ info, rules }: StoredResource, apiVersion: string): HubConversion | undefined {
+export function hubConversion({ info, rules }: StoredKind, apiVersion: string): HubConversion | undefined {
   const hub = formatGroupVersion(info)
   return apiVersion === hub ? undefined : (rules.conversions?.[apiVersion] ?? renamed(hub, apiVersion))
 }

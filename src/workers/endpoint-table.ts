@@ -20,6 +20,7 @@ import type { ResourceRules } from '../registry/generic/resource-rules.js'
 import type { RESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RulesStrategy, StatusStrategy, type StrategyShape } from '../registry/generic/rules-strategy.js'
 import { completeWithOptions, type Store } from '../registry/generic/store.js'
+import type { StoreHooks } from '../registry/generic/store-options.js'
 import { hubConversion, type StoredResource } from '../registry/stored-resource.js'
 import type { StorageHandle } from '../storage/decorator.js'
 import type { ObjectAttributes } from '../storage/interface.js'
@@ -35,6 +36,9 @@ export interface EndpointTableOptions {
   readonly restOptions: RESTOptionsGetter
   /** Endpoints that do more than the store. */
   readonly handlers: HandlerTable
+  readonly eventTtlSeconds: number
+  /** What a resource does around its writes; asked when its store is made. */
+  readonly hooks?: (resource: GroupResource) => StoreHooks | undefined
 }
 
 export class EndpointTable {
@@ -195,6 +199,8 @@ export class EndpointTable {
     schema: StructSchema,
   ): Store {
     const { rules, groupResource } = stored
+    const { eventTtlSeconds } = this.#options
+    const hooks = this.#options.hooks?.(groupResource)
     const options = this.#options.restOptions.getRESTOptions(groupResource)
     const storage = this.#storage(stored, schema)
     return completeWithOptions({
@@ -208,10 +214,12 @@ export class EndpointTable {
       enableGarbageCollection: options.enableGarbageCollection,
       deleteCollectionWorkers: options.deleteCollectionWorkers,
       ...(rules.returnDeletedObject === undefined ? {} : { returnDeletedObject: rules.returnDeletedObject }),
-      ...(rules.ttlSeconds === undefined ? {} : { ttlSeconds: rules.ttlSeconds }),
       ...(rules.shouldDeleteDuringUpdate === undefined
         ? {}
         : { shouldDeleteDuringUpdate: rules.shouldDeleteDuringUpdate }),
+      ...(rules.expires === undefined ? {} : { ttlSeconds: () => eventTtlSeconds }),
+      // A subresource takes nothing; but its update may end the object.
+      ...(update === strategy ? hooks : hooks?.afterDelete && { afterDelete: hooks.afterDelete }),
     })
   }
 
@@ -230,7 +238,7 @@ export class EndpointTable {
       },
       newObject: () => ({}),
       getAttributes: (object) => attributesOf(object, stored),
-      ...(stored.rules.ttlSeconds === undefined ? {} : { leased: true }),
+      ...(stored.rules.expires === undefined ? {} : { leased: true }),
       draftOf: (object) => encodeDraft(object, schema, stored.fields),
     })
     this.#storages.set(stored.name, handle)

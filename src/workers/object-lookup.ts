@@ -1,6 +1,6 @@
 /** Thread: pool. Objects that admission asks for, from memory where that is possible: the newest state. */
 import type { KubeObject } from '../api/object.js'
-import { everything } from '../api/selector.js'
+import { listAll } from '../registry/generic/list-all.js'
 import { isNotFound } from '../storage/errors.js'
 import type { EndpointTable } from './endpoint-table.js'
 
@@ -24,21 +24,6 @@ export class ObjectLookup {
 
   async list(apiGroup: string, apiVersion: string, resource: string): Promise<KubeObject[]> {
     const { store } = this.#endpoints.find({ apiGroup, apiVersion, resource, subresource: '' })
-    const { items } = await store.storage.getList(store.keyRoot(''), {
-      resourceVersion: '',
-      resourceVersionMatch: '',
-      recursive: true,
-      predicate: {
-        label: everything,
-        field: everything,
-        getAttributes: () => ({ labels: NONE, fields: NONE }),
-        limit: 0,
-        continueToken: '',
-        allowWatchBookmarks: false,
-      },
-    })
-    return items
+    return listAll(store.storage, store.keyRoot(''), { newest: true })
   }
 }
-
-const NONE = { get: () => undefined, has: () => false }

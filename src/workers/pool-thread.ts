@@ -22,9 +22,12 @@ import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-option
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
 import { openBackend } from './backend.js'
 import { EndpointTable } from './endpoint-table.js'
+import { MASTER_LEASES, openInternalStorage, RANGE_ALLOCATIONS } from './internal-storages.js'
+import { MasterLeases } from './master-leases.js'
 import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
 import { Scheme } from './scheme.js'
+import { ServiceRegistry } from './service-registry.js'
 import { handlerTable } from './subresources/handler-table.js'
 import { openTransformers } from './transformers.js'
 
@@ -50,10 +53,11 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const scheme = new Scheme(start, transformers?.transformers)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
   const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, logger) })
+  const undecorated = undecoratedStorage(rawStorages)
   const restOptions = new StorageFactoryRESTOptionsGetter({
     etcdOptions,
     storageFactory: scheme,
-    undecorated: undecoratedStorage(rawStorages),
+    undecorated,
     withCacher: storageWithCacher(rawStorages, (options, storage) => {
       const name = formatGroupResource(options.config.groupResource)
       const resource = scheme.stored(name)
@@ -77,8 +81,27 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
       tokenIssuer: undefined,
     }),
+    eventTtlSeconds: start.eventTtlSeconds,
+    hooks: ({ group, resource }) => (group === '' && resource === 'services' ? services().hooks : undefined),
   })
   followChanges(line.changes, scheme, endpoints)
+  let registry: ServiceRegistry | undefined
+  const services = (): ServiceRegistry => {
+    registry ??= new ServiceRegistry({
+      network: start.serviceNetwork,
+      store: (apiGroup, resource) => endpoints.find({ apiGroup, apiVersion: 'v1', resource, subresource: '' }).store,
+      ranges: openInternalStorage(RANGE_ALLOCATIONS, scheme, undecorated),
+      clock: systemClock,
+      random: Math.random,
+      logger,
+    })
+    return registry
+  }
+  let leases: MasterLeases | undefined
+  const masterLeases = (): MasterLeases => {
+    leases ??= new MasterLeases(openInternalStorage(MASTER_LEASES, scheme, undecorated))
+    return leases
+  }
   const lookup = new ObjectLookup(endpoints)
   const admission = new AdmissionChain([
     new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),
@@ -90,6 +113,8 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     admission,
     clock: systemClock,
     logger,
+    services,
+    masterLeases,
     scheme,
     deleteCollectionWorkers: etcdOptions.deleteCollectionWorkers,
   })

@@ -12,17 +12,27 @@ import { statusBody } from '../api/status-body.js'
 import { bootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
-import type { AccessReport, EncodedResponse, EventConversion, PoolRequest, PoolTask } from '../protocol/main-pool.js'
+import type {
+  AccessReport,
+  EncodedResponse,
+  EventConversion,
+  PoolRequest,
+  PoolResult,
+  PoolTask,
+  PoolTaskName,
+} from '../protocol/main-pool.js'
 import { AccessBootstrap } from './access-bootstrap.js'
 import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
 import type { EndpointTable } from './endpoint-table.js'
+import type { MasterLeases } from './master-leases.js'
 import { ObjectLookup } from './object-lookup.js'
 import { openApiDocument } from './openapi-document.js'
 import { patch } from './patch-request.js'
 import { read } from './read.js'
 import { WorkerRequest } from './request.js'
 import type { Scheme } from './scheme.js'
+import type { ServiceRegistry } from './service-registry.js'
 import { partialObjectMetadata, tableOf } from './table.js'
 import { update } from './update.js'
 
@@ -32,6 +42,8 @@ export interface PoolWorkerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
+  readonly services: () => ServiceRegistry
+  readonly masterLeases: () => MasterLeases
   readonly scheme: Scheme
 }
 
@@ -42,11 +54,26 @@ export class PoolWorker {
     this.#options = options
   }
 
-  async run(task: PoolTask): Promise<EncodedResponse | Uint8Array[] | AccessReport> {
-    if (task.type === 'convert') return this.#convert(task.input)
-    if (task.type === 'bootstrapAccess') return this.#bootstrapAccess()
-    if (task.type === 'document') return openApiDocument(task.input.path, this.#options.scheme)
-    return this.#serve(task.type, task.input)
+  async run(task: PoolTask): Promise<PoolResult<PoolTaskName>> {
+    const { masterLeases } = this.#options
+    switch (task.type) {
+      case 'repairServices':
+        return [...(await this.#options.services().repair(new Map(task.input.leaks)))]
+      case 'holdMasterLease':
+        await masterLeases().hold(task.input.ip, task.input.ttlSeconds)
+        return masterLeases().list()
+      case 'dropMasterLease':
+        await masterLeases().drop(task.input.ip)
+        return masterLeases().list()
+      case 'convert':
+        return this.#convert(task.input)
+      case 'bootstrapAccess':
+        return this.#bootstrapAccess()
+      case 'document':
+        return openApiDocument(task.input.path, this.#options.scheme)
+      default:
+        return this.#serve(task.type, task.input)
+    }
   }
 
   async #serve(type: 'read' | 'write', request: PoolRequest): Promise<EncodedResponse> {

@@ -21,6 +21,7 @@ import {
 } from '../storage/factory.js'
 import { type EtcdOptions, storageConfigOf } from '../storage/factory-options.js'
 import type { StorageCodecConfig, StorageConfig, StorageConfigForResource } from '../storage/storage-config.js'
+import { internalKind } from './internal-storages.js'
 import { StorageCodec } from './storage-codec.js'
 
 /** What every thread is started with, in plain data. */
@@ -140,8 +141,9 @@ export class Scheme implements SchemaSource, StorageFactory {
   }
 
   #newCodec({ groupResource, mediaType, storageVersion }: StorageCodecConfig): StorageCodec {
-    const stored = this.stored(formatGroupResource(groupResource))
-    assert(stored !== undefined, `${formatGroupResource(groupResource)} is not stored`)
+    const name = formatGroupResource(groupResource)
+    const stored = this.stored(name) ?? internalKind(name)
+    assert(stored !== undefined, `${name} is not stored`)
     return new StorageCodec({ stored, schemas: this, mediaType, apiVersion: formatGroupVersion(storageVersion) })
   }
 }

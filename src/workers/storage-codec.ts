@@ -11,12 +11,12 @@ import { hasProtobuf } from '../api/protobuf/builtin.js'
 import { decodeProtobuf, encodeProtobuf, isProtobuf } from '../api/protobuf/envelope.js'
 import type { SchemaSource, StructSchema } from '../api/schema.js'
 import type { HubConversion } from '../registry/generic/resource-rules.js'
-import { hubConversion, type StoredResource } from '../registry/stored-resource.js'
+import { hubConversion, type StoredKind } from '../registry/stored-resource.js'
 import type { Codec } from '../storage/interface.js'
 import type { MediaType } from '../storage/storage-config.js'
 
 export interface StorageCodecOptions {
-  readonly stored: StoredResource
+  readonly stored: StoredKind
   readonly schemas: SchemaSource
   readonly mediaType: MediaType
   /** Of the storage version. */
@@ -29,7 +29,7 @@ interface VersionCodec {
 }
 
 export class StorageCodec implements Codec<KubeObject> {
-  readonly #stored: StoredResource
+  readonly #stored: StoredKind
   readonly #schemas: SchemaSource
   readonly #storage: VersionCodec
   readonly #asProtobuf: boolean

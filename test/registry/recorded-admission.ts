@@ -1,8 +1,7 @@
 /** What admission plugins of the recorded server do to objects, where answers cannot be compared without it. */
 import { type KubeObject, metadataOf } from '#keelson/api/object.js'
-import { newInvalid } from '#keelson/api/status.js'
-import { normalizeClusterIPs } from '#keelson/registry/core/services/allocated-values.js'
-import { clusterIPErrors } from '#keelson/registry/core/services/cluster-ips.js'
+import { keepAllocatedValues, normalizeClusterIPs } from '#keelson/registry/core/services/allocated-values.js'
+import { initIPFamilyFields } from '#keelson/registry/core/services/ip-families.js'
 import {
   needsClusterIP,
   needsHealthCheck,
@@ -26,15 +25,13 @@ export function admitLikeRecordedServer(resource: string, object: KubeObject, ol
 /** Addresses and ports, as if every one were free; what is wrong with the addresses asked for is said alone. */
 function allocate(service: Service, old: Service | undefined): void {
   const { spec = {} } = service
-  if (old === undefined) normalizeClusterIPs(spec)
-  const errors = clusterIPErrors(spec, old?.spec)
-  if (errors.length > 0) throw newInvalid({ group: '', kind: 'Service' }, metadataOf(service).name ?? '', errors)
+  if (old?.spec !== undefined) keepAllocatedValues(spec, old.spec)
+  normalizeClusterIPs(spec, old?.spec)
+  initIPFamilyFields(metadataOf(service).name ?? '', spec, old?.spec, { primary: 'IPv4', all: ['IPv4'] })
   if (old !== undefined) return
   if (needsClusterIP(spec)) {
     spec.clusterIP ||= '10.96.0.7'
     spec.clusterIPs ??= [spec.clusterIP]
-    spec.ipFamilyPolicy ??= 'SingleStack'
-    spec.ipFamilies ??= ['IPv4']
   }
   if (needsNodePort(spec)) for (const [i, port] of (spec.ports ?? []).entries()) port.nodePort ||= 30000 + i
   if (needsHealthCheck(spec)) spec.healthCheckNodePort ||= 31000

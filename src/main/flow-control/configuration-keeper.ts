@@ -35,7 +35,7 @@ const LEVEL: Kind = { kind: 'PriorityLevelConfiguration', path: `${ROOT}/priorit
 const SCHEMA: Kind = { kind: 'FlowSchema', path: `${ROOT}/flowschemas` }
 
 export interface ConfigurationKeeperOptions {
-  readonly requests: Pick<ServerRequests, 'write'>
+  readonly requests: Pick<ServerRequests, 'send'>
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -167,7 +167,7 @@ export class ConfigurationKeeper {
   }
 
   async #write(kind: Kind, name: string, request: ServerRequest): Promise<void> {
-    const { status, text } = await this.#options.requests.write(request)
+    const { status, text } = await this.#options.requests.send(request)
     // 409: somebody else was first, 404: it is gone; the next round looks again.
     if (status >= 300 && status !== 409 && status !== 404)
       this.#options.logger.warn(

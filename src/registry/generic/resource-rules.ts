@@ -91,8 +91,8 @@ export interface ResourceRules extends UpdateRules {
   readonly table?: TableRules
   /** Beyond having lost its last finalizer: what else must hold for an update to end an object. */
   shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
-  /** Seconds to live; 0: for ever. */
-  ttlSeconds?(object: KubeObject, existing: number, update: boolean): number
+  /** Objects live as long as the flag --event-ttl says, counted from their last write. Absent: for ever. */
+  readonly expires?: 'event-ttl'
   /** By apiVersion, for versions whose types differ from the hub's; the others differ in their name alone. */
   readonly conversions?: Readonly<Record<string, HubConversion>>
   /** DELETE answers with the object instead of a Status. */

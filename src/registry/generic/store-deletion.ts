@@ -30,7 +30,7 @@ export class StoreDeletion {
     const existing = await translated(this.#options.groupResource, name, () => this.#storage.storage.get(key))
     const { deleteStrategy } = this.#options
     const kind = beforeDelete(deleteStrategy, existing, options, context)
-    if (kind === 'pending') return { result: this.#finalize(existing, true, context), deleted: false }
+    if (kind === 'pending') return { result: await this.#finalize(existing, true, context), deleted: false }
     const finalizers = metadataOf(existing).finalizers ?? []
     const preconditions = { ...options.preconditions }
     if (kind === 'graceful' || finalizers.length > 0 || this.#gcFinalizers(existing, options) !== undefined) {
@@ -40,7 +40,7 @@ export class StoreDeletion {
         const { resourceVersion } = metadataOf(marked.object)
         if (resourceVersion !== undefined) preconditions.resourceVersion = resourceVersion
       }
-      if (context.dryRun) return { result: this.#finalize(marked.object, false, context), deleted: true }
+      if (context.dryRun) return { result: await this.#finalize(marked.object, false, context), deleted: true }
     }
     const ignoreStoreReadError = options.ignoreStoreReadErrorWithClusterBreakingPotential === true
     const deleted = await translated(this.#options.groupResource, name, () =>
@@ -50,7 +50,7 @@ export class StoreDeletion {
         context.dryRun,
       ),
     )
-    return { result: this.#finalize(deleted, false, context), deleted: true }
+    return { result: await this.#finalize(deleted, false, context), deleted: true }
   }
 
   #gcFinalizers(object: KubeObject, options: DeleteOptions): string[] | undefined {
@@ -98,8 +98,8 @@ export class StoreDeletion {
     }
   }
 
-  #finalize(object: KubeObject, wantsObject: boolean, context: RequestContext): KubeObject | Status {
-    if (!wantsObject) this.#options.afterDelete?.(object, context)
+  async #finalize(object: KubeObject, wantsObject: boolean, context: RequestContext): Promise<KubeObject | Status> {
+    if (!wantsObject) await this.#options.afterDelete?.(object, context)
     if (wantsObject || this.#options.returnDeletedObject === true) {
       this.#options.decorate?.(object)
       return object

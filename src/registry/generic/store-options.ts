@@ -6,8 +6,11 @@ import type { CreateStrategy, DeleteStrategy, RequestContext, UpdateStrategy } f
 
 export type ValidateObject = (object: KubeObject) => Promise<void> | void
 export type ValidateObjectUpdate = (object: KubeObject, old: KubeObject) => Promise<void> | void
-/** Called with whether the write happened; releases what begin() took when it did not. */
-export type Finish = (succeeded: boolean) => void
+/**
+ * Called with whether the write happened: releases what begin() took when it did not, and what the write gave up when it
+ * did. Never called when nobody knows whether it happened: then everything stays taken until it is repaired.
+ */
+export type Finish = (succeeded: boolean) => Promise<void> | void
 
 /** The new state made from the current one; what it is given when nothing exists has no resourceVersion. */
 export interface UpdatedObjectInfo {
@@ -30,7 +33,7 @@ export interface StoreOptions {
   beginUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): Promise<Finish>
   afterCreate?(object: KubeObject): void
   afterUpdate?(object: KubeObject): void
-  afterDelete?(object: KubeObject, context: RequestContext): void
+  afterDelete?(object: KubeObject, context: RequestContext): Promise<void> | void
   /** Further conditions for an update to become a deletion. */
   shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
   /** Changes what is returned, never what is stored. */
@@ -40,3 +43,6 @@ export interface StoreOptions {
   readonly returnDeletedObject?: boolean
   readonly deleteCollectionWorkers: number
 }
+
+/** What a resource does around its writes beyond its rules: it needs other storages for it. */
+export type StoreHooks = Pick<StoreOptions, 'beginCreate' | 'beginUpdate' | 'afterDelete'>

@@ -26,6 +26,7 @@ import type {
 } from '../../storage/interface.js'
 import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
+import { BegunWrite } from './begun-write.js'
 import { DryRunnableStorage } from './dry-run-storage.js'
 import { interpretStorageError, translated } from './storage-status.js'
 import { StoreDeletion } from './store-deletion.js'
@@ -156,23 +157,25 @@ export class Store {
     fillSystemFields(object, context.now())
     const generated = (metadata.generateName ?? '') !== '' && (metadata.name ?? '') === ''
     if (generated) metadata.name = strategy.generateName(metadata.generateName!)
-    const finish = await this.#options.beginCreate?.(object, context)
-    let succeeded = false
+    const begun = new BegunWrite()
     try {
+      if (this.#options.beginCreate !== undefined) await begun.begin(this.#options.beginCreate(object, context))
       beforeCreate(strategy, object, context)
       await validation(object)
       const name = metadata.name!
       const key = this.key(metadata.namespace ?? '', name)
       const ttlSeconds = this.#options.ttlSeconds?.(object, 0, false) ?? 0
       const created = await translated(this.groupResource, name, () =>
-        this.#storage.create(
-          key,
-          object,
-          { ...(ttlSeconds > 0 ? { ttlSeconds } : {}), ...signalOf(context) },
-          context.dryRun,
+        begun.writing(
+          this.#storage.create(
+            key,
+            object,
+            { ...(ttlSeconds > 0 ? { ttlSeconds } : {}), ...signalOf(context) },
+            context.dryRun,
+          ),
         ),
       )
-      succeeded = true
+      await begun.settle(true)
       this.#options.afterCreate?.(created)
       this.#options.decorate?.(created)
       return created
@@ -181,7 +184,7 @@ export class Store {
         throw newGenerateNameConflict(this.groupResource, metadata.name!, 1)
       throw error
     } finally {
-      finish?.(succeeded)
+      await begun.settle(false)
     }
   }
 
@@ -197,20 +200,23 @@ export class Store {
     const key = this.key(context.namespace, name)
     const mayCreate = strategy.allowCreateOnUpdate || forceAllowCreate
     const outcome: { created: boolean; emptied: KubeObject | undefined } = { created: false, emptied: undefined }
+    const begun = new BegunWrite()
     const tryUpdate = async (existing: KubeObject, meta: { ttlSeconds: number | undefined }) => {
       outcome.created = false
       outcome.emptied = undefined
+      // Another writer was faster: what the attempt before this one took is given back.
+      await begun.settle(false)
       const existingVersion = this.storage.versioner.objectResourceVersion(existing)
       if (existingVersion === 0 && !mayCreate) throw newNotFound(this.groupResource, name)
       const object = await info.updatedObject(existing)
       if (existingVersion === 0) {
         outcome.created = true
         return {
-          object: await this.#creating(context, object, validation.create),
+          object: await this.#creating(context, object, validation.create, begun),
           ttlSeconds: this.#options.ttlSeconds?.(object, 0, false),
         }
       }
-      await this.#updating(context, name, object, existing, validation.update)
+      await this.#updating(context, name, object, existing, validation.update, begun)
       const emptied =
         shouldDeleteDuringUpdate(object, existing) &&
         (this.#options.shouldDeleteDuringUpdate?.(object, existing) ?? true)
@@ -228,13 +234,15 @@ export class Store {
     }
     try {
       const object = await translated(this.groupResource, name, () =>
-        this.#storage.guaranteedUpdate(key, tryUpdate, storageOptions, context.dryRun),
+        begun.writing(this.#storage.guaranteedUpdate(key, tryUpdate, storageOptions, context.dryRun)),
       )
+      await begun.settle(true)
       if (outcome.created) this.#options.afterCreate?.(object)
       else this.#options.afterUpdate?.(object)
       this.#options.decorate?.(object)
       return { object, created: outcome.created }
     } catch (error) {
+      await begun.settle(false)
       if (error instanceof EmptiedFinalizers && outcome.emptied !== undefined) {
         return {
           object: await this.#deleteEmptied(context, name, key, outcome.emptied, info.preconditions),
@@ -263,20 +271,19 @@ export class Store {
     )
   }
 
-  async #creating(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {
+  async #creating(
+    context: RequestContext,
+    object: KubeObject,
+    validation: ValidateObject,
+    begun: BegunWrite,
+  ): Promise<KubeObject> {
     wipeSystemFields(object)
     fillSystemFields(object, context.now())
     delete metadataOf(object).resourceVersion
-    const finish = await this.#options.beginCreate?.(object, context)
-    let succeeded = false
-    try {
-      beforeCreate(this.#createStrategy(), object, context)
-      await validation(object)
-      succeeded = true
-      return object
-    } finally {
-      finish?.(succeeded)
-    }
+    if (this.#options.beginCreate !== undefined) await begun.begin(this.#options.beginCreate(object, context))
+    beforeCreate(this.#createStrategy(), object, context)
+    await validation(object)
+    return object
   }
 
   async #updating(
@@ -285,6 +292,7 @@ export class Store {
     object: KubeObject,
     existing: KubeObject,
     validation: ValidateObjectUpdate,
+    begun: BegunWrite,
   ): Promise<void> {
     const strategy = this.#updateStrategy()
     const versioner = this.storage.versioner
@@ -299,15 +307,9 @@ export class Store {
       }
       versioner.updateObject(object, existingVersion)
     } else if (version !== existingVersion) throw newConflict(this.groupResource, name, OPTIMISTIC_LOCK_MESSAGE)
-    const finish = await this.#options.beginUpdate?.(object, existing, context)
-    let succeeded = false
-    try {
-      beforeUpdate(strategy, object, existing, context)
-      await validation(object, existing)
-      succeeded = true
-    } finally {
-      finish?.(succeeded)
-    }
+    if (this.#options.beginUpdate !== undefined) await begun.begin(this.#options.beginUpdate(object, existing, context))
+    beforeUpdate(strategy, object, existing, context)
+    await validation(object, existing)
   }
 
   /** The update removed the last finalizer: the object goes, and the client gets what it sent. */
@@ -324,7 +326,7 @@ export class Store {
         { ...(preconditions === undefined ? {} : { preconditions }) },
         context.dryRun,
       )
-      this.#options.afterDelete?.(deleted, context)
+      await this.#options.afterDelete?.(deleted, context)
     } catch (error) {
       // Another writer took it away in the meantime: what was wanted has happened.
       if (!isNotFound(error)) throw interpretStorageError(error, this.groupResource, name)

@@ -18,7 +18,7 @@ function keeper() {
   const clock = new FakeClock()
   const sent: ServerRequest[] = []
   const requests = {
-    write: async (request: ServerRequest) => {
+    send: async (request: ServerRequest) => {
       sent.push(request)
       return { status: 200, text: '' }
     },

@@ -15,6 +15,10 @@ export function normalizeClusterIPs(spec: ServiceSpec, old?: ServiceSpec): void 
   const before = old.clusterIP ?? ''
   if ((old.clusterIPs ?? []).length > 0 && (spec.clusterIPs ?? []).length === 0 && before === single)
     spec.clusterIPs = [...old.clusterIPs!]
+  if (before === single || !sameValue(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return
+  // Only the single one was changed: the list follows it.
+  if (single === '') delete spec.clusterIPs
+  else spec.clusterIPs = [single]
 }
 
 export function keepAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void {
@@ -22,8 +26,6 @@ export function keepAllocatedValues(spec: ServiceSpec, old: ServiceSpec): void {
     if ((spec.clusterIP ?? '') === '' && old.clusterIP !== undefined) spec.clusterIP = old.clusterIP
     if ((spec.clusterIPs ?? []).length === 0 && (old.clusterIPs ?? []).length > 0)
       spec.clusterIPs = [...old.clusterIPs!]
-    if (old.ipFamilyPolicy !== undefined) spec.ipFamilyPolicy ??= old.ipFamilyPolicy
-    if ((spec.ipFamilies ?? []).length === 0 && old.ipFamilies !== undefined) spec.ipFamilies = [...old.ipFamilies]
   }
   if (needsNodePort(old) && needsNodePort(spec)) keepNodePorts(spec, old)
   if (needsHealthCheck(old) && needsHealthCheck(spec) && old.healthCheckNodePort !== undefined)

@@ -6,7 +6,7 @@ import { dnsLabelName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, commas, labelText, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { statusMetadataErrors } from '../pod-template/workload.js'
-import { dropTypeDependentFields, keepAllocatedValues, normalizeClusterIPs } from './allocated-values.js'
+import { dropTypeDependentFields } from './allocated-values.js'
 import { setServiceDefaults } from './defaults.js'
 import { CLUSTER_IP_NONE, type Service } from './service.js'
 import { serviceErrors, serviceStatusErrors, serviceUpdateErrors } from './validation.js'
@@ -53,8 +53,6 @@ function warnings(object: KubeObject): string[] {
 function prepareForUpdate(object: KubeObject, old: KubeObject): void {
   const service = object as Service
   const [spec, before] = [service.spec ?? {}, (old as Service).spec ?? {}]
-  normalizeClusterIPs(spec, before)
-  keepAllocatedValues(spec, before)
   dropTypeDependentFields(spec, before)
   if (spec.type !== 'LoadBalancer' && service.status !== undefined)
     service.status = { ...service.status, loadBalancer: {} }
@@ -81,9 +79,12 @@ export const serviceRules: ResourceRules = {
   prepareForCreate: (object) => {
     const service = object as Service
     service.status = { loadBalancer: {} }
-    normalizeClusterIPs(service.spec ?? {})
   },
   prepareForUpdate,
+  canonicalize: (object) => {
+    const { spec } = object as Service
+    if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy
+  },
   validate: (object) => serviceErrors(object as Service),
   validateUpdate: (object, old) => serviceUpdateErrors(object as Service, old as Service),
   warningsOnCreate: warnings,

@@ -7,7 +7,6 @@ import type { ResourceRules } from '../../generic/resource-rules.js'
 import { EVENTS_API, eventsV1, toCoreEvent } from './conversion.js'
 import { type Event, eventTable } from './table.js'
 
-const HOUR_SECONDS = 3600
 const SHORT = 128
 const LONG = 1024
 const at = (...names: string[]): FieldPath => FieldPath.of(...names)
@@ -107,7 +106,7 @@ const either = (name: string): string[][] => [
 
 const shared: ResourceRules = {
   allowCreateOnUpdate: true,
-  ttlSeconds: () => HOUR_SECONDS,
+  expires: 'event-ttl',
   indexedFields: [
     ...REFERENCE.map((name) => ({ name: `involvedObject.${name}`, paths: either(name) })),
     ...REFERENCE.map((name) => ({ name: `regarding.${name}`, paths: either(name) })),

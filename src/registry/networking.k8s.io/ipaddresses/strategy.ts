@@ -12,10 +12,7 @@ import {
 } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { tableOf, text } from '../../generic/table-rules.js'
-
-interface IPAddress extends KubeObject {
-  spec?: { parentRef?: { group?: string; resource?: string; namespace?: string; name?: string } }
-}
+import type { IPAddress } from './ip-address.js'
 
 const PARENT = FieldPath.of('spec', 'parentRef')
 

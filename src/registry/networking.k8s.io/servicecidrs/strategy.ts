@@ -2,15 +2,12 @@
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { parseCidr, strictCidr } from '../../../api/validation/addresses.js'
-import { type Errors, each, type List } from '../../../api/validation/checks.js'
+import { type Errors, each } from '../../../api/validation/checks.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-
-interface ServiceCIDR extends KubeObject {
-  spec?: { cidrs?: List<string> }
-}
+import type { ServiceCIDR } from './service-cidr.js'
 
 const CIDRS = FieldPath.of('spec', 'cidrs')
 const cidrsOf = (object: KubeObject): readonly string[] => (object as ServiceCIDR).spec?.cidrs ?? []

@@ -1,0 +1,28 @@
+/** Thread: pool. A write between its begin hook and its end: what the hook took is kept, or given back, exactly once. */
+import { isStorageError } from '../../storage/errors.js'
+import type { Finish } from './store-options.js'
+
+export class BegunWrite {
+  #finish: Finish | undefined
+
+  async begin(taking: Promise<Finish>): Promise<void> {
+    this.#finish = await taking
+  }
+
+  /** Around the write itself: when it may have happened and nobody knows, nothing is given back. */
+  async writing<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write
+    } catch (error) {
+      if (isStorageError(error) && error.code === 'unreachable') this.#finish = undefined
+      throw error
+    }
+  }
+
+  /** Later calls do nothing. */
+  async settle(succeeded: boolean): Promise<void> {
+    const finish = this.#finish
+    this.#finish = undefined
+    if (finish !== undefined) await finish(succeeded)
+  }
+}

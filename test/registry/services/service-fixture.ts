@@ -1,0 +1,161 @@
+/** A registry of services on a store in memory, with everything that gives them addresses and ports. */
+
+import { IPRange } from '#keelson/api/network/ip-range.js'
+import { parsePortRange } from '#keelson/api/network/port-range.js'
+import type { KubeObject } from '#keelson/api/object.js'
+import { MapAttributes } from '#keelson/api/selector.js'
+import { parseCidr } from '#keelson/api/validation/addresses.js'
+import { nullLogger } from '#keelson/lib/logger.js'
+import { ClusterIPAllocator } from '#keelson/registry/core/services/allocator/cluster-ip-allocator.js'
+import { NodePortAllocator } from '#keelson/registry/core/services/allocator/node-port-allocator.js'
+import { setServiceDefaults } from '#keelson/registry/core/services/defaults.js'
+import { RepairIPAddresses } from '#keelson/registry/core/services/repair-ip-addresses.js'
+import { RepairNodePorts } from '#keelson/registry/core/services/repair-node-ports.js'
+import type { Service, ServiceSpec } from '#keelson/registry/core/services/service.js'
+import { ServiceAllocators } from '#keelson/registry/core/services/service-allocators.js'
+import { serviceHooks } from '#keelson/registry/core/services/service-hooks.js'
+import { serviceRules } from '#keelson/registry/core/services/strategy.js'
+import { listAll } from '#keelson/registry/generic/list-all.js'
+import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
+import { completeWithOptions, type Store } from '#keelson/registry/generic/store.js'
+import type { RequestContext } from '#keelson/registry/generic/strategy.js'
+import { StoredIPAddresses } from '#keelson/registry/networking.k8s.io/ipaddresses/stored-ip-addresses.js'
+import type { KV } from '#keelson/storage/kv.js'
+import { Store as ObjectStore } from '#keelson/storage/store.js'
+import { identityTransformer } from '#keelson/storage/transformer.js'
+import { objectVersioner } from '#keelson/storage/versioner.js'
+import type { FakeClock } from '../../support/fake-clock.js'
+
+const codec = {
+  encode: (object: KubeObject) => Buffer.from(JSON.stringify(object)),
+  decode: (bytes: Uint8Array) => JSON.parse(Buffer.from(bytes).toString()) as KubeObject,
+}
+
+export interface FixtureOptions {
+  readonly kv: KV
+  readonly clock: FakeClock
+  readonly cidrs?: readonly string[]
+  readonly ports?: string
+}
+
+/** One process: several of them may share a store. */
+export class ServiceFixture {
+  readonly store: Store
+  readonly addresses: StoredIPAddresses
+  readonly ranges: ObjectStore<KubeObject>
+  readonly nodePorts: NodePortAllocator
+  readonly repairPorts: RepairNodePorts
+  readonly repairAddresses: RepairIPAddresses
+  readonly #clock: FakeClock
+
+  constructor({ kv, clock, cidrs = ['10.0.0.0/24'], ports = '30000-30063' }: FixtureOptions) {
+    this.#clock = clock
+    const open = (resourcePrefix: string) =>
+      new ObjectStore<KubeObject>({
+        kv,
+        leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
+        codec,
+        transformer: identityTransformer,
+        versioner: objectVersioner,
+        newObject: () => ({}),
+        groupResource: { group: '', resource: resourcePrefix.slice(1) },
+        pathPrefix: '/registry',
+        resourcePrefix,
+      })
+    const logger = nullLogger
+    const range = parsePortRange(ports)!
+    const ipRanges = cidrs.map((text) => new IPRange(parseCidr(text)!))
+    const services = open('/services/specs')
+    this.addresses = new StoredIPAddresses({ storage: open('/ipaddresses'), keyRoot: '/ipaddresses/', clock })
+    this.ranges = open('/ranges')
+    this.nodePorts = new NodePortAllocator({ storage: this.ranges, range, random: Math.random })
+    const families = { primary: ipRanges[0]!.family, all: ipRanges.map(({ family }) => family) }
+    const clusterIPs = new ClusterIPAllocator({
+      addresses: this.addresses,
+      ranges: { ready: async () => ipRanges },
+      random: Math.random,
+    })
+    const allocators = new ServiceAllocators({ clusterIPs, nodePorts: this.nodePorts, families, logger })
+    const strategy = new RulesStrategy(
+      { kind: { group: '', kind: 'Service' }, namespaceScoped: true, hasStatus: true },
+      serviceRules,
+    )
+    this.store = completeWithOptions({
+      groupResource: { group: '', resource: 'services' },
+      storage: services,
+      keyPrefix: '/services/specs',
+      createStrategy: strategy,
+      updateStrategy: strategy,
+      deleteStrategy: strategy,
+      getAttributes: () => ({ labels: new MapAttributes({}), fields: new MapAttributes({}) }),
+      enableGarbageCollection: false,
+      returnDeletedObject: true,
+      deleteCollectionWorkers: 1,
+      ...serviceHooks(allocators, families),
+    })
+    const list = async (): Promise<Service[]> => listAll(services, '/services/specs/', { newest: true })
+    this.repairPorts = new RepairNodePorts({ storage: this.ranges, range, services: list, logger })
+    this.repairAddresses = new RepairIPAddresses({
+      addresses: this.addresses,
+      services: list,
+      ranges: async () => ipRanges,
+      clock,
+      logger,
+    })
+  }
+
+  context(dryRun = false): RequestContext {
+    return {
+      namespace: 'ns',
+      resource: 'services',
+      subresource: '',
+      apiGroup: '',
+      apiVersion: 'v1',
+      user: { name: 'u', uid: '', groups: [], extra: {} },
+      dryRun,
+      now: () => this.#clock.now(),
+      addWarning: () => undefined,
+    }
+  }
+
+  async create(name: string, spec: ServiceSpec, dryRun = false): Promise<ServiceSpec> {
+    const object: Service = { apiVersion: 'v1', kind: 'Service', metadata: { name }, spec: structuredClone(spec) }
+    setServiceDefaults(object)
+    return ((await this.store.create(this.context(dryRun), object, () => undefined)) as Service).spec!
+  }
+
+  async update(name: string, change: (spec: ServiceSpec) => void, dryRun = false): Promise<ServiceSpec> {
+    const { object } = await this.store.update(
+      this.context(dryRun),
+      name,
+      {
+        updatedObject: (existing) => {
+          const next = structuredClone(existing) as Service
+          change(next.spec!)
+          setServiceDefaults(next)
+          return next
+        },
+      },
+      { create: () => undefined, update: () => undefined },
+    )
+    return (object as Service).spec!
+  }
+
+  async delete(name: string, dryRun = false): Promise<void> {
+    await this.store.delete(this.context(dryRun), name, {}, () => undefined)
+  }
+
+  /** What is taken, in order. */
+  async taken(): Promise<{ addresses: string[]; ports: number[] }> {
+    const addresses = (await this.addresses.list()).map(({ metadata }) => metadata?.name ?? '')
+    return { addresses: addresses.sort(), ports: await this.#ports() }
+  }
+
+  async #ports(): Promise<number[]> {
+    const { data = '' } = (await this.ranges.get('/ranges/servicenodeports')) as { data?: string }
+    const bytes = Buffer.from(data, 'base64').reverse()
+    return [...bytes].flatMap((byte, i) =>
+      [...Array(8).keys()].flatMap((j) => ((byte >> j) & 1 ? [30000 + i * 8 + j] : [])),
+    )
+  }
+}
