@@ -2,11 +2,15 @@
  * Thread: any. From the configuration of a resource to its Storage: bare, or with the watch cache around it. What is
  * opened on the way (connections, storage, cache) is one handle, which subresources share.
  */
+import type { GroupResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
+import { type Clock, systemClock } from '../lib/clock.js'
 import type { Closable } from '../lib/lifecycle.js'
+import type { StoreMetrics } from '../metrics/store-metrics.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import type { ObjectAttributes, Storage } from './interface.js'
 import type { KV } from './kv.js'
+import { MeteredKV } from './metered-kv.js'
 import { openShared, type SharedHandle, SharedHandles } from './shared-handle.js'
 import { type StorageConfig, type StorageConfigForResource, transportKey } from './storage-config.js'
 import { Store } from './store.js'
@@ -42,13 +46,24 @@ export interface Backend extends Closable {
   readonly leases: LeaseSource
 }
 
+export interface RawStoragesOptions {
+  readonly openBackend: (config: StorageConfig) => Backend
+  /** Without it nothing is counted. */
+  readonly metricsOf?: (resource: GroupResource) => StoreMetrics
+  readonly clock?: Clock
+}
+
 /** Makes storages without a cache; those with equal servers share a backend. */
 export class RawStorages {
   readonly #openBackend: (config: StorageConfig) => Backend
+  readonly #metricsOf: ((resource: GroupResource) => StoreMetrics) | undefined
+  readonly #clock: Clock
   readonly #backends = new SharedHandles<Backend>()
 
-  constructor({ openBackend }: { openBackend: (config: StorageConfig) => Backend }) {
+  constructor({ openBackend, metricsOf, clock = systemClock }: RawStoragesOptions) {
     this.#openBackend = openBackend
+    this.#metricsOf = metricsOf
+    this.#clock = clock
   }
 
   /** Asks the servers something small; throws when they do not answer. */
@@ -64,8 +79,10 @@ export class RawStorages {
   open({ config, resourcePrefix, newObject, leased, draftOf }: StorageDecoratorOptions): StorageHandle {
     const backend = this.#backends.acquire(transportKey(config), () => this.#openBackend(config))
     const { kv, leases } = backend.value
+    const metrics = this.#metricsOf?.(config.groupResource)
     const storage = new Store<KubeObject>({
-      kv,
+      kv: metrics === undefined ? kv : new MeteredKV(kv, metrics, this.#clock),
+      ...(metrics === undefined ? {} : { metrics }),
       leases,
       codec: config.codec,
       transformer: config.transformer,

@@ -1,4 +1,5 @@
 /** Thread: any. What the parts of a Store (list, update, delete, watch) share. */
+import type { StoreMetrics } from '../metrics/store-metrics.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { isStorageError, StorageError } from './errors.js'
 import type { CallOptions, KeyValue, KV, LeaseId } from './kv.js'
@@ -17,6 +18,7 @@ export interface StoreCore<T> {
   readonly leases: LeaseSource
   readonly leased: boolean
   readonly draftOf: ((object: T) => RecordDraft) | undefined
+  readonly metrics: StoreMetrics | undefined
 }
 
 /** How a missing or an unreadable object is taken. */

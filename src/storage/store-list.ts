@@ -104,6 +104,8 @@ class ListPage<T> {
   readonly #core: StoreCore<T>
   readonly #options: ListOptions<T>
   readonly #items: T[] = []
+  #fetched = 0
+  #evaluated = 0
   #lastKey = ''
 
   constructor(core: StoreCore<T>, options: ListOptions<T>) {
@@ -125,6 +127,7 @@ class ListPage<T> {
   async take(kvs: readonly KeyValue[]): Promise<number> {
     const { predicate } = this.#options
     let taken = 0
+    this.#fetched += kvs.length
     for (const kv of kvs) {
       if (this.full) break
       const read = this.#core.objects.read(kv)
@@ -133,10 +136,12 @@ class ListPage<T> {
       this.#lastKey = kv.key
       taken++
     }
+    this.#evaluated += taken
     return taken
   }
 
   result(resourceVersion: number, continueToken: string, remainingItemCount: number | undefined): ListResult<T> {
+    this.#core.metrics?.listed({ fetched: this.#fetched, evaluated: this.#evaluated, returned: this.#items.length })
     return { items: this.#items, resourceVersion, continueToken, remainingItemCount }
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { GroupResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
+import type { StoreMetrics } from '../metrics/store-metrics.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { isStorageError, StorageError } from './errors.js'
 import type {
@@ -52,6 +53,7 @@ export interface StoreOptions<T> {
   readonly leased?: boolean
   /** Makes what the watch cache would otherwise have to decode again. Given the object as stored, without version. */
   readonly draftOf?: (object: T) => RecordDraft
+  readonly metrics?: StoreMetrics
 }
 
 export class Store<T extends KubeObject> implements Storage<T> {
@@ -71,6 +73,7 @@ export class Store<T extends KubeObject> implements Storage<T> {
       leases: options.leases,
       leased: options.leased ?? false,
       draftOf: options.draftOf,
+      metrics: options.metrics,
     }
   }
 

@@ -2,6 +2,7 @@
  * Thread: any. Between an object and its stored value: codec and transformer together, and the one place where what
  * cannot be read becomes `corrupt-object`.
  */
+import type { StoreMetrics } from '../metrics/store-metrics.js'
 import { isStorageError, StorageError } from './errors.js'
 import type { Codec, Versioner } from './interface.js'
 import type { KeyValue, LeaseId } from './kv.js'
@@ -26,6 +27,7 @@ export interface StoredObjectsOptions<T> {
   readonly versioner: Versioner<T>
   /** An empty object of the kind. */
   readonly newObject: () => T
+  readonly metrics?: StoreMetrics
 }
 
 const NO_DATA = new Uint8Array(0)
@@ -35,12 +37,14 @@ export class StoredObjects<T> {
   readonly newObject: () => T
   readonly #codec: Codec<T>
   readonly #transformer: Transformer
+  readonly #metrics: StoreMetrics | undefined
 
   constructor(options: StoredObjectsOptions<T>) {
     this.versioner = options.versioner
     this.newObject = options.newObject
     this.#codec = options.codec
     this.#transformer = options.transformer
+    this.#metrics = options.metrics
   }
 
   /** Takes away what is not stored and encodes. The object is the caller's gift: it is changed. */
@@ -60,6 +64,7 @@ export class StoredObjects<T> {
     try {
       object = this.#codec.decode(data)
     } catch (cause) {
+      this.#metrics?.unreadable()
       throw corruptObject(key, revision, 'cannot be decoded', cause)
     }
     this.versioner.updateObject(object, revision)

@@ -13,6 +13,7 @@ import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
+import { StoreMetrics } from '../metrics/store-metrics.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
 import type { PoolTask } from '../protocol/main-pool.js'
@@ -52,7 +53,10 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const transformers = await openTransformers(etcdOptions, logger)
   const scheme = new Scheme(start, transformers?.transformers)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
-  const rawStorages = new RawStorages({ openBackend: (config) => openBackend(config, cache, logger) })
+  const rawStorages = new RawStorages({
+    openBackend: (config) => openBackend(config, cache, logger),
+    metricsOf: (resource) => new StoreMetrics(recorder, resource),
+  })
   const undecorated = undecoratedStorage(rawStorages)
   const restOptions = new StorageFactoryRESTOptionsGetter({
     etcdOptions,
