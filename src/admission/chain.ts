@@ -1,6 +1,9 @@
 /**
- * Thread: pool. Admission: plugins that may change or refuse what is about to be written. Mutating ones run before the
- * strategy, validating ones on the finished object. Policies and webhooks are links like any other; any may be slow.
+ * Thread: pool. Admission: plugins that may change or refuse what is about to be written, and connections that are about
+ * to be made. Mutating ones run before the strategy, validating ones on the finished object. Policies and webhooks are
+ * links like any other; any may be slow, and one that need not wait does not.
+ *
+ *   admit ──every mutating link──▶ reinvocation asked for? ──every mutating link once more──▶ strategy ──▶ validate
  */
 import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
@@ -8,47 +11,111 @@ import type { UserInfo } from '../api/user-info.js'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
+/** A link that changes objects by rules of others (a webhook, a policy) lets the links before it look again. */
+export interface Reinvocation {
+  /** Set by the chain while the links run for the second time. */
+  isReinvoke: boolean
+  /** Set by a link; there is no third time. */
+  requested: boolean
+}
+
 export interface AdmissionAttributes {
   readonly operation: AdmissionOperation
   readonly resource: GroupVersionResource
   readonly subresource: string
   readonly kind: GroupVersionKind
+  /** '' while a name is still to be generated. */
   readonly name: string
+  /** Of a namespace: its own name. Else '' for what is in no namespace. */
   readonly namespace: string
-  /** Undefined for DELETE. Mutating plugins change it in place. */
+  /** Undefined for DELETE; the options for CONNECT. Mutating plugins change it in place. */
   readonly object: KubeObject | undefined
   /** UPDATE and DELETE: what is stored. Not to be changed. */
   readonly oldObject: KubeObject | undefined
   readonly options: object
   readonly dryRun: boolean
   readonly user: UserInfo
+  readonly reinvocation: Reinvocation
   addWarning(text: string): void
+  /** For the audit log; keys are `<plugin>.<domain>/<what>`. The first value of a key stays. */
+  addAnnotation(key: string, value: string): void
+  /** Called once the write has happened or has failed; a write that is tried again has failed before. */
+  onOutcome(callback: (succeeded: boolean) => Promise<void> | void): void
 }
 
 export interface AdmissionPlugin {
   readonly name: string
-  handles(attributes: AdmissionAttributes): boolean
+  /** Must depend on operation, resource and subresource only: the chain asks once for each of them. */
+  handles(attributes: Pick<AdmissionAttributes, 'operation' | 'resource' | 'subresource'>): boolean
   /** Throws a StatusError to refuse. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void
   validate?(attributes: AdmissionAttributes): Promise<void> | void
 }
 
+interface Links {
+  readonly mutating: readonly AdmissionPlugin[]
+  readonly validating: readonly AdmissionPlugin[]
+}
+
+/** Requests for resources that come and go (custom ones) must not make the table of links grow for ever. */
+const MAX_KNOWN = 5_000
+
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[]
+  readonly #links = new Map<string, Links>()
 
   constructor(plugins: readonly AdmissionPlugin[]) {
     this.#plugins = plugins
   }
 
+  get names(): string[] {
+    return this.#plugins.map((plugin) => plugin.name)
+  }
+
   async admit(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#plugins) {
-      if (plugin.admit !== undefined && plugin.handles(attributes)) await plugin.admit(attributes)
-    }
+    const { mutating } = this.#linksFor(attributes)
+    if (mutating.length === 0) return
+    await run(mutating, 'admit', attributes)
+    const { reinvocation } = attributes
+    if (!reinvocation.requested || reinvocation.isReinvoke) return
+    reinvocation.isReinvoke = true
+    await run(mutating, 'admit', attributes)
   }
 
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    for (const plugin of this.#plugins) {
-      if (plugin.validate !== undefined && plugin.handles(attributes)) await plugin.validate(attributes)
+    await run(this.#linksFor(attributes).validating, 'validate', attributes)
+  }
+
+  /** A connection is admitted and validated in one go; what links changed in the options counts. */
+  async connect(attributes: AdmissionAttributes): Promise<void> {
+    await this.admit(attributes)
+    await this.validate(attributes)
+  }
+
+  #linksFor(attributes: AdmissionAttributes): Links {
+    const { operation, resource, subresource } = attributes
+    const key = `${operation} ${resource.group}/${resource.version}/${resource.resource}/${subresource}`
+    let links = this.#links.get(key)
+    if (links === undefined) {
+      const interested = this.#plugins.filter((plugin) => plugin.handles(attributes))
+      links = {
+        mutating: interested.filter((plugin) => plugin.admit !== undefined),
+        validating: interested.filter((plugin) => plugin.validate !== undefined),
+      }
+      if (this.#links.size >= MAX_KNOWN) this.#links.clear()
+      this.#links.set(key, links)
     }
+    return links
+  }
+}
+
+async function run(
+  plugins: readonly AdmissionPlugin[],
+  step: 'admit' | 'validate',
+  attributes: AdmissionAttributes,
+): Promise<void> {
+  for (const plugin of plugins) {
+    const answer = plugin[step]!(attributes)
+    if (answer !== undefined) await answer
   }
 }

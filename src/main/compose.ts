@@ -74,6 +74,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       eventTtlSeconds: config.eventTtlSeconds,
       logLevel: config.logLevel,
       authorization: config.authorization,
+      admission: config.admission,
     },
     attach: () => owner.attach(),
     onMetrics,

@@ -1,9 +1,10 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
 import type { AuthorizationConfig, AuthorizationMode } from '../protocol/authorization-config.js'
-import type { ServiceNetwork } from '../protocol/pool-start.js'
+import type { AdmissionStart, ServiceNetwork } from '../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
+import { readAdmissionConfig } from './admission-config.js'
 import type { FlagValues } from './flags.js'
 import {
   flagBoolean,
@@ -42,6 +43,7 @@ export interface Config {
   readonly kubernetesServiceNodePort: number
   readonly endpointReconcilerType: string
   readonly eventTtlSeconds: number
+  readonly admission: AdmissionStart
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly priorityAndFairness: boolean
@@ -76,7 +78,12 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
     etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
   }
-  const errors = [...validate(values), ...validateEtcdOptions(etcdOptions).map((error) => error.message)]
+  const pluginConfig = readAdmissionConfig(text('admission-control-config-file'))
+  const errors = [
+    ...validate(values),
+    ...validateEtcdOptions(etcdOptions).map((error) => error.message),
+    ...('errors' in pluginConfig ? pluginConfig.errors : []),
+  ]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
   const certFile = text('tls-cert-file')
   const services = serviceSettings(values)
@@ -105,6 +112,12 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     kubernetesServiceNodePort: services.kubernetesServiceNodePort,
     endpointReconcilerType: services.endpointReconcilerType,
     eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
+    admission: {
+      enable: flagList(values, 'enable-admission-plugins'),
+      disable: flagList(values, 'disable-admission-plugins'),
+      config: 'config' in pluginConfig ? pluginConfig.config : {},
+      threads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
+    },
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {
       maxRequests: flagNumber(values, 'max-requests-inflight'),

@@ -1,5 +1,6 @@
 /** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
 import { existsSync } from 'node:fs'
+import { pluginNameErrors } from '../admission/plugin-names.js'
 import { Catalogue } from '../api/catalogue.js'
 import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
@@ -11,6 +12,7 @@ const STORAGE = 'Storage'
 const CACHE = 'Watch cache'
 const LIMITS = 'Limits'
 const ACCESS = 'Access'
+const ADMISSION = 'Admission'
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
@@ -208,6 +210,27 @@ export const FLAGS: readonly Flag[] = [
     help: 'The EncryptionConfiguration file for secrets at rest.',
   },
   {
+    name: 'enable-admission-plugins',
+    type: 'list',
+    default: '',
+    group: ADMISSION,
+    help: 'Admission plugins to turn on besides those that are on anyway; docs/admission.md lists them.',
+  },
+  {
+    name: 'disable-admission-plugins',
+    type: 'list',
+    default: '',
+    group: ADMISSION,
+    help: 'Admission plugins to turn off.',
+  },
+  {
+    name: 'admission-control-config-file',
+    type: 'string',
+    default: '',
+    group: ADMISSION,
+    help: 'The AdmissionConfiguration file: what plugins are told.',
+  },
+  {
     name: 'watch-cache',
     type: 'boolean',
     default: 'true',
@@ -335,6 +358,9 @@ export function validate(values: FlagValues): string[] {
   errors.push(...storageErrors(values), ...authorizationErrors(values), ...serviceErrors(serviceSettings(values)))
   if (flagDurationMs(values, 'event-ttl') < 1_000) errors.push('--event-ttl must be at least 1s')
   errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
+  errors.push(
+    ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
+  )
   if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
     errors.push(
       `--bind-address ${flagText(values, 'bind-address')}: plain HTTP is served on loopback only; give --tls-cert-file and --tls-private-key-file`,

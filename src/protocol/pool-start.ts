@@ -1,5 +1,6 @@
 /** Thread: any. What a pool thread is started with, and what it says first. */
 import type { MessagePort } from 'node:worker_threads'
+import type { JsonObject } from '../api/object.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { EtcdOptions } from '../storage/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
@@ -29,7 +30,18 @@ export interface ServiceNetwork {
   readonly nodePortRange: string
 }
 
+/** Which admission plugins run, and what --admission-control-config-file says to them. */
+export interface AdmissionStart {
+  readonly enable: readonly string[]
+  readonly disable: readonly string[]
+  /** By name of the plugin. */
+  readonly config: Readonly<Record<string, JsonObject>>
+  /** Of the pool: what is counted in each thread is shared out among so many. */
+  readonly threads: number
+}
+
 export interface PoolStart {
+  readonly admission: AdmissionStart
   readonly etcdOptions: EtcdOptions
   readonly runtimeConfig: readonly string[]
   readonly serviceNetwork: ServiceNetwork

@@ -58,7 +58,7 @@ export class AccessBootstrap {
     expected: readonly T[],
     reconcile: (expected: T, existing: T | undefined) => Reconciled<T>,
   ): Promise<void> {
-    const stored = await this.#options.lookup.list(RBAC_GROUP, VERSION, resource)
+    const stored = await this.#options.lookup.listLive({ group: RBAC_GROUP, version: VERSION, resource }, '')
     const existing = new Map(stored.map((object) => [placeOf(object), object]))
     await Promise.all(
       expected.map((object) =>
@@ -87,7 +87,8 @@ export class AccessBootstrap {
   }
 
   async #aggregate(): Promise<void> {
-    const roles = (await this.#options.lookup.list(RBAC_GROUP, VERSION, 'clusterroles')).map(aggregatableRole)
+    const resource = { group: RBAC_GROUP, version: VERSION, resource: 'clusterroles' }
+    const roles = (await this.#options.lookup.listLive(resource, '')).map(aggregatableRole)
     const changes = [...aggregate(roles)]
     await Promise.all(
       changes.map(async ([name, rules]) => {

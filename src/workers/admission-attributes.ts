@@ -3,6 +3,12 @@ import type { AdmissionAttributes, AdmissionOperation } from '../admission/chain
 import type { KubeObject } from '../api/object.js'
 import type { WorkerRequest } from './request.js'
 
+/** The finished object of one attempt at a write: what the attempt before it took is given back first. */
+export async function validateAttempt(worker: WorkerRequest, attributes: AdmissionAttributes): Promise<void> {
+  await worker.settle(false)
+  await worker.admission.validate(attributes)
+}
+
 export function admissionAttributes(
   worker: WorkerRequest,
   operation: AdmissionOperation,
@@ -24,6 +30,9 @@ export function admissionAttributes(
     options,
     dryRun,
     user,
+    reinvocation: { isReinvoke: false, requested: false },
     addWarning: worker.addWarning,
+    addAnnotation: worker.addAnnotation,
+    onOutcome: worker.onOutcome,
   }
 }

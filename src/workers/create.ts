@@ -5,7 +5,7 @@ import { type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest } from '../api/status.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import { wipeSystemFields } from '../registry/generic/system-fields.js'
-import { admissionAttributes } from './admission-attributes.js'
+import { admissionAttributes, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse, encodeStatus, isStatus } from './encode-response.js'
@@ -33,7 +33,8 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   await admission.admit(admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
   const stored = endpoint.conversion?.toHub(object) ?? object
   const created = await endpoint.store.create(worker.context(options.dryRun), stored, (final) =>
-    admission.validate(
+    validateAttempt(
+      worker,
       admissionAttributes(worker, 'CREATE', options.dryRun, { object: final, name: metadataOf(final).name ?? '' }),
     ),
   )

@@ -1,13 +1,10 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
 import { MessageChannel, type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
-import { AdmissionChain } from '../admission/chain.js'
-import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
-import { NamespaceLifecycle } from '../admission/namespace-lifecycle.js'
-import { Priority, type PriorityClass, type PriorityClasses } from '../admission/priority.js'
 import { formatGroupResource } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
 import type { KubeObject } from '../api/object.js'
+import { openAuthorizer } from '../auth/authz/open-authorizer.js'
 import { CacheClient } from '../cacher/cache-client.js'
 import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
@@ -21,6 +18,8 @@ import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-s
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
+import { admissionChain } from './admission-plugins.js'
+import { RegistryAdmissionWriter } from './admission-writer.js'
 import { openBackend } from './backend.js'
 import { EndpointTable } from './endpoint-table.js'
 import { MASTER_LEASES, openInternalStorage, RANGE_ALLOCATIONS } from './internal-storages.js'
@@ -106,15 +105,26 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     leases ??= new MasterLeases(openInternalStorage(MASTER_LEASES, scheme, undecorated))
     return leases
   }
-  const lookup = new ObjectLookup(endpoints)
-  const admission = new AdmissionChain([
-    new NamespaceLifecycle((name) => lookup.get('', 'v1', 'namespaces', name)),
-    new Priority(priorityClasses(lookup)),
-    new DefaultTolerationSeconds(),
-  ])
+  const objects = new ObjectLookup({ endpoints, scheme, restOptions, cache })
+  const access = openAuthorizer({
+    config: start.authorization,
+    cache: (resource) => cache.resource(resource),
+    clock: systemClock,
+    random: Math.random,
+  })
+  const admission = admissionChain({
+    start: start.admission,
+    objects,
+    writer: new RegistryAdmissionWriter(endpoints, systemClock),
+    authorizer: access.authorizer,
+    scheme,
+    clock: systemClock,
+    random: Math.random,
+  })
   return new PoolWorker({
     endpoints,
     admission,
+    objects,
     clock: systemClock,
     logger,
     services,
@@ -132,27 +142,6 @@ function followChanges(port: MessagePort, scheme: Scheme, endpoints: EndpointTab
     void endpoints.forget(groupResource).then(() => port.postMessage({ sequence } satisfies ResourceChangeAnswer))
   })
   port.unref()
-}
-
-/** Two classes are built in: they are there even when nobody has made the objects. */
-const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
-  'system-cluster-critical': 2_000_000_000,
-  'system-node-critical': 2_000_001_000,
-}
-
-function priorityClasses(lookup: ObjectLookup): PriorityClasses {
-  const list = (): Promise<PriorityClass[]> => lookup.list('scheduling.k8s.io', 'v1', 'priorityclasses')
-  return {
-    get: async (name) => {
-      const found: PriorityClass | undefined = await lookup.get('scheduling.k8s.io', 'v1', 'priorityclasses', name)
-      const value = SYSTEM_CLASSES[name]
-      return found ?? (value === undefined ? undefined : { metadata: { name }, value })
-    },
-    globalDefault: async () => {
-      const defaults = (await list()).filter((one) => one.globalDefault === true)
-      return defaults.sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]
-    },
-  }
 }
 
 const worker = open(workerData as PoolStart)

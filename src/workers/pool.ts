@@ -26,7 +26,7 @@ import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
 import type { EndpointTable } from './endpoint-table.js'
 import type { MasterLeases } from './master-leases.js'
-import { ObjectLookup } from './object-lookup.js'
+import type { ObjectLookup } from './object-lookup.js'
 import { openApiDocument } from './openapi-document.js'
 import { patch } from './patch-request.js'
 import { read } from './read.js'
@@ -39,6 +39,7 @@ import { update } from './update.js'
 export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable
   readonly admission: AdmissionChain
+  readonly objects: ObjectLookup
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
@@ -83,16 +84,23 @@ export class PoolWorker {
       const endpoint = endpoints.find(request.info)
       worker = new WorkerRequest(request, endpoint, admission, clock)
       const answer = type === 'read' ? read(worker) : this.#write(worker)
-      return await (endpoint.info.definitionHash === undefined ? answer : endpoints.underWay(endpoint, answer))
+      const response = await (endpoint.info.definitionHash === undefined
+        ? answer
+        : endpoints.underWay(endpoint, answer))
+      await worker.settle(true)
+      return response
     } catch (error) {
-      return this.#failure(error, request, worker)
+      const response = this.#failure(error, request, worker)
+      // A storage that does not answer may have written all the same.
+      await worker?.settle(response.status >= 500)
+      return response
     }
   }
 
   #bootstrapAccess(): Promise<AccessReport> {
-    const { endpoints, clock } = this.#options
+    const { objects, clock } = this.#options
     return new AccessBootstrap({
-      lookup: new ObjectLookup(endpoints),
+      lookup: objects,
       policy: bootstrapPolicy(),
       now: () => clock.now(),
       write: (request) => this.#serve('write', request),

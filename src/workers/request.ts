@@ -15,6 +15,8 @@ export class WorkerRequest {
   readonly admission: AdmissionChain
   readonly query: URLSearchParams
   readonly #warnings = new Set<string>()
+  readonly #annotations = new Map<string, string>()
+  #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
   constructor(request: PoolRequest, endpoint: Endpoint, admission: AdmissionChain, clock: Clock) {
@@ -27,6 +29,27 @@ export class WorkerRequest {
 
   readonly addWarning = (text: string): void => {
     if (this.#warnings.size < MAX_WARNINGS) this.#warnings.add(text)
+  }
+
+  readonly addAnnotation = (key: string, value: string): void => {
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value)
+  }
+
+  readonly onOutcome = (callback: (succeeded: boolean) => Promise<void> | void): void => {
+    this.#outcomes.push(callback)
+  }
+
+  /** Tells admission how a write, or one attempt at it, ended. */
+  async settle(succeeded: boolean): Promise<void> {
+    if (this.#outcomes.length === 0) return
+    const outcomes = this.#outcomes
+    this.#outcomes = []
+    for (const callback of outcomes) await callback(succeeded)
+  }
+
+  /** For the audit log: what admission noted. */
+  get annotations(): ReadonlyMap<string, string> {
+    return this.#annotations
   }
 
   get warnings(): string[] {

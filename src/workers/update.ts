@@ -3,7 +3,7 @@ import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest } from '../api/status.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import type { Store } from '../registry/generic/store.js'
-import { admissionAttributes } from './admission-attributes.js'
+import { admissionAttributes, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
@@ -60,11 +60,11 @@ export async function updatedObject(
 }
 
 export function validations(worker: WorkerRequest, dryRun: boolean, name: string) {
-  const { admission } = worker
   return {
-    create: (object: KubeObject) => admission.validate(admissionAttributes(worker, 'CREATE', dryRun, { object, name })),
+    create: (object: KubeObject) =>
+      validateAttempt(worker, admissionAttributes(worker, 'CREATE', dryRun, { object, name })),
     update: (object: KubeObject, oldObject: KubeObject) =>
-      admission.validate(admissionAttributes(worker, 'UPDATE', dryRun, { object, oldObject, name })),
+      validateAttempt(worker, admissionAttributes(worker, 'UPDATE', dryRun, { object, oldObject, name })),
   }
 }
 

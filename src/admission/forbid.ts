@@ -1,0 +1,29 @@
+/** Thread: pool. How a plugin refuses, and whom a request is about. */
+import { metadataOf } from '../api/object.js'
+import { newForbidden, type StatusCause, type StatusError } from '../api/status.js'
+import type { AdmissionAttributes, AdmissionOperation } from './chain.js'
+
+/** The object's name may still be to be generated: then what it will begin with. */
+export function forbid(attributes: AdmissionAttributes, why: string, causes?: readonly StatusCause[]): StatusError {
+  return newForbidden(attributes.resource, nameOf(attributes), why, causes)
+}
+
+function nameOf({ name, object }: AdmissionAttributes): string {
+  if (name !== '' || object === undefined) return name
+  const { name: own = '', generateName = '' } = metadataOf(object)
+  return own || generateName || 'Unknown'
+}
+
+type Target = Pick<AdmissionAttributes, 'operation' | 'resource' | 'subresource'>
+
+/** handles() of a plugin for one resource itself, not its subresources. */
+export const isAbout = (
+  { operation, resource, subresource }: Target,
+  group: string,
+  name: string,
+  ...operations: AdmissionOperation[]
+): boolean =>
+  subresource === '' &&
+  resource.resource === name &&
+  resource.group === group &&
+  (operations as AdmissionOperation[]).includes(operation)

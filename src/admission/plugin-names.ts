@@ -1,0 +1,96 @@
+/** Thread: any. The names of the plugins in the order in which they run, and which of them do without being named. */
+
+/** kube-apiserver's own order. */
+export const ORDERED_PLUGINS = [
+  'AlwaysAdmit',
+  'NamespaceAutoProvision',
+  'NamespaceLifecycle',
+  'NamespaceExists',
+  'LimitPodHardAntiAffinityTopology',
+  'LimitRanger',
+  'ServiceAccount',
+  'NodeRestriction',
+  'TaintNodesByCondition',
+  'AlwaysPullImages',
+  'PodNodeSelector',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'PodTolerationRestriction',
+  'EventRateLimit',
+  'ExtendedResourceToleration',
+  'DefaultStorageClass',
+  'StorageObjectInUseProtection',
+  'OwnerReferencesPermissionEnforcement',
+  'PersistentVolumeClaimResize',
+  'RuntimeClass',
+  'CertificateApproval',
+  'CertificateSigning',
+  'ClusterTrustBundleAttest',
+  'CertificateSubjectRestriction',
+  'DefaultIngressClass',
+  'DenyServiceExternalIPs',
+  'PodTopologyLabels',
+  'NodeDeclaredFeatureValidator',
+  'PodResizeValidator',
+  'AlwaysDeny',
+] as const
+
+export type PluginName = (typeof ORDERED_PLUGINS)[number]
+
+/** Known to kube-apiserver; here there is nothing to turn on yet, so only turning them off is understood. */
+const ABSENT: ReadonlySet<string> = new Set([
+  'ImagePolicyWebhook',
+  'PodGroupProtection',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
+])
+
+/**
+ * As kube-apiserver has it, but for ServiceAccount: without a controller that makes a token and a `default` account in
+ * every namespace it only stands in the way; see docs/admission.md.
+ */
+const DEFAULT_ON: ReadonlySet<PluginName> = new Set<PluginName>([
+  'NamespaceLifecycle',
+  'LimitRanger',
+  'TaintNodesByCondition',
+  'Priority',
+  'DefaultTolerationSeconds',
+  'DefaultStorageClass',
+  'StorageObjectInUseProtection',
+  'PersistentVolumeClaimResize',
+  'RuntimeClass',
+  'CertificateApproval',
+  'CertificateSigning',
+  'ClusterTrustBundleAttest',
+  'CertificateSubjectRestriction',
+  'DefaultIngressClass',
+  'PodTopologyLabels',
+  'NodeDeclaredFeatureValidator',
+  'PodResizeValidator',
+])
+
+const NAMES: ReadonlySet<string> = new Set(ORDERED_PLUGINS)
+
+/** What is wrong with the values of --enable-admission-plugins and --disable-admission-plugins. */
+export function pluginNameErrors(enable: readonly string[], disable: readonly string[]): string[] {
+  const known = ORDERED_PLUGINS.join(', ')
+  const errors: string[] = []
+  for (const name of enable) {
+    if (ABSENT.has(name)) errors.push(`--enable-admission-plugins: ${name} is not available; there are ${known}`)
+    else if (!NAMES.has(name))
+      errors.push(`--enable-admission-plugins: ${JSON.stringify(name)} is unknown; there are ${known}`)
+  }
+  for (const name of disable) {
+    if (!NAMES.has(name) && !ABSENT.has(name))
+      errors.push(`--disable-admission-plugins: ${JSON.stringify(name)} is unknown; there are ${known}`)
+    if (enable.includes(name))
+      errors.push(`${name} is both in --enable-admission-plugins and --disable-admission-plugins`)
+  }
+  return errors
+}
+
+export function enabledPlugins(enable: readonly string[], disable: readonly string[]): PluginName[] {
+  return ORDERED_PLUGINS.filter((name) => (DEFAULT_ON.has(name) || enable.includes(name)) && !disable.includes(name))
+}

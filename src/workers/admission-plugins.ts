@@ -1,0 +1,104 @@
+/** Thread: pool. The chain of admission plugins: those that are turned on, in Kubernetes' order. */
+import { AlwaysAdmit } from '../admission/always-admit.js'
+import { AlwaysDeny } from '../admission/always-deny.js'
+import { AlwaysPullImages } from '../admission/always-pull-images.js'
+import { CertificateApproval } from '../admission/certificate-approval.js'
+import { CertificateSigning } from '../admission/certificate-signing.js'
+import { CertificateSubjectRestriction } from '../admission/certificate-subject-restriction.js'
+import { AdmissionChain, type AdmissionPlugin } from '../admission/chain.js'
+import { ClusterTrustBundleAttest } from '../admission/cluster-trust-bundle-attest.js'
+import { DefaultIngressClass } from '../admission/default-ingress-class.js'
+import { DefaultStorageClass } from '../admission/default-storage-class.js'
+import { DefaultTolerationSeconds } from '../admission/default-toleration-seconds.js'
+import { DenyServiceExternalIPs } from '../admission/deny-service-external-ips.js'
+import { EventRateLimit } from '../admission/event-rate-limit.js'
+import { ExtendedResourceToleration } from '../admission/extended-resource-toleration.js'
+import { LimitPodHardAntiAffinityTopology } from '../admission/limit-pod-hard-anti-affinity-topology.js'
+import { LimitRanger } from '../admission/limit-ranger.js'
+import { NamespaceAutoProvision } from '../admission/namespace-auto-provision.js'
+import { NamespaceExists } from '../admission/namespace-exists.js'
+import { NamespaceLifecycle } from '../admission/namespace-lifecycle.js'
+import { NodeDeclaredFeatureValidator } from '../admission/node-declared-feature-validator.js'
+import { NodeRestriction } from '../admission/node-restriction.js'
+import type { AdmissionObjects, AdmissionWriter } from '../admission/objects.js'
+import {
+  type KindResources,
+  OwnerReferencesPermissionEnforcement,
+} from '../admission/owner-references-permission-enforcement.js'
+import { Permissions } from '../admission/permissions.js'
+import { PersistentVolumeClaimResize } from '../admission/persistent-volume-claim-resize.js'
+import { enabledPlugins, type PluginName } from '../admission/plugin-names.js'
+import { PodNodeSelector } from '../admission/pod-node-selector.js'
+import { PodResizeValidator } from '../admission/pod-resize-validator.js'
+import { PodTolerationRestriction } from '../admission/pod-toleration-restriction.js'
+import { PodTopologyLabels } from '../admission/pod-topology-labels.js'
+import { Priority } from '../admission/priority.js'
+import { RuntimeClass } from '../admission/runtime-class.js'
+import { ServiceAccount } from '../admission/service-account.js'
+import { StorageObjectInUseProtection } from '../admission/storage-object-in-use-protection.js'
+import { TaintNodesByCondition } from '../admission/taint-nodes-by-condition.js'
+import type { Authorizer } from '../auth/interface.js'
+import type { Clock } from '../lib/clock.js'
+import type { Random } from '../lib/jitter.js'
+import type { AdmissionStart } from '../protocol/pool-start.js'
+import type { Scheme } from './scheme.js'
+
+export interface AdmissionDependencies {
+  readonly start: AdmissionStart
+  readonly objects: AdmissionObjects
+  readonly writer: AdmissionWriter
+  readonly authorizer: Authorizer | undefined
+  readonly scheme: Pick<Scheme, 'catalogue'>
+  readonly clock: Clock
+  readonly random: Random
+}
+
+type Makers = Readonly<Record<PluginName, (dependencies: AdmissionDependencies) => AdmissionPlugin>>
+
+const MAKERS: Makers = {
+  AlwaysAdmit: () => new AlwaysAdmit(),
+  NamespaceAutoProvision: ({ objects, writer }) => new NamespaceAutoProvision(objects, writer),
+  NamespaceLifecycle: ({ objects, clock }) => new NamespaceLifecycle(objects, clock),
+  NamespaceExists: ({ objects }) => new NamespaceExists(objects),
+  LimitPodHardAntiAffinityTopology: () => new LimitPodHardAntiAffinityTopology(),
+  LimitRanger: ({ objects }) => new LimitRanger(objects),
+  ServiceAccount: ({ objects, writer, random }) => new ServiceAccount(objects, writer, random),
+  NodeRestriction: ({ objects }) => new NodeRestriction(objects),
+  TaintNodesByCondition: () => new TaintNodesByCondition(),
+  AlwaysPullImages: () => new AlwaysPullImages(),
+  PodNodeSelector: ({ objects, start }) => new PodNodeSelector(objects, start.config['PodNodeSelector']),
+  Priority: ({ objects }) => new Priority(objects),
+  DefaultTolerationSeconds: () => new DefaultTolerationSeconds(),
+  PodTolerationRestriction: ({ objects, start }) =>
+    new PodTolerationRestriction(objects, start.config['PodTolerationRestriction']),
+  EventRateLimit: ({ start, clock }) => new EventRateLimit(start.config['EventRateLimit'] ?? {}, clock, start.threads),
+  ExtendedResourceToleration: () => new ExtendedResourceToleration(),
+  DefaultStorageClass: ({ objects }) => new DefaultStorageClass(objects),
+  StorageObjectInUseProtection: () => new StorageObjectInUseProtection(),
+  OwnerReferencesPermissionEnforcement: ({ authorizer, scheme }) =>
+    new OwnerReferencesPermissionEnforcement(new Permissions(authorizer), resourcesOf(scheme)),
+  PersistentVolumeClaimResize: ({ objects }) => new PersistentVolumeClaimResize(objects),
+  RuntimeClass: ({ objects }) => new RuntimeClass(objects),
+  CertificateApproval: ({ authorizer }) => new CertificateApproval(new Permissions(authorizer)),
+  CertificateSigning: ({ authorizer }) => new CertificateSigning(new Permissions(authorizer)),
+  ClusterTrustBundleAttest: ({ authorizer }) => new ClusterTrustBundleAttest(new Permissions(authorizer)),
+  CertificateSubjectRestriction: () => new CertificateSubjectRestriction(),
+  DefaultIngressClass: ({ objects }) => new DefaultIngressClass(objects),
+  DenyServiceExternalIPs: () => new DenyServiceExternalIPs(),
+  PodTopologyLabels: ({ objects }) => new PodTopologyLabels(objects),
+  NodeDeclaredFeatureValidator: ({ objects }) => new NodeDeclaredFeatureValidator(objects),
+  PodResizeValidator: ({ objects }) => new PodResizeValidator(objects),
+  AlwaysDeny: () => new AlwaysDeny(),
+}
+
+export function admissionChain(dependencies: AdmissionDependencies): AdmissionChain {
+  const { enable, disable } = dependencies.start
+  return new AdmissionChain(enabledPlugins(enable, disable).map((name) => MAKERS[name](dependencies)))
+}
+
+const resourcesOf =
+  (scheme: Pick<Scheme, 'catalogue'>): KindResources =>
+  ({ group, version }, kind) =>
+    scheme.catalogue.resources
+      .filter((info) => info.group === group && info.version === version && info.kind === kind)
+      .map(({ resource, namespaced }) => ({ resource: { group, version, resource }, namespaced }))
