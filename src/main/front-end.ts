@@ -14,6 +14,7 @@ import type { Logger } from '../lib/logger.js'
 import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
 import { ApiRequest } from './api-request.js'
 import { respondCompressed, wantsGzip } from './compression.js'
+import { type ConversionForm, Converter, withoutColumns } from './converter.js'
 import type { Exchange } from './exchange.js'
 import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
@@ -25,13 +26,16 @@ import type { RequestObserver } from './request-observer.js'
 import { requestTimeoutMs, timedOut } from './request-timeout.js'
 import { checkShape, ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
+import { ConvertingHub } from './verbs/converting-hub.js'
 import { getObject } from './verbs/get.js'
 import { listObjects } from './verbs/list.js'
+import { isConvertible, type ObjectForm, objectForm } from './verbs/object-form.js'
 import { startWatch, type Watch } from './verbs/watch.js'
-import { JSON_FRAMING, PROTOBUF_FRAMING } from './verbs/watch-frames.js'
-import { WatchHub } from './verbs/watch-hub.js'
+import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './verbs/watch-frames.js'
+import { type Hub, WatchHub } from './verbs/watch-hub.js'
 import { MAX_BODY_BYTES, writeError, writeStatus } from './write-status.js'
 
+const WITHOUT_PROTOBUF = { protobuf: false }
 const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
@@ -53,7 +57,8 @@ export interface FrontEndOptions {
 
 export class FrontEnd {
   readonly #options: FrontEndOptions
-  readonly #hubs = new Map<string, WatchHub>()
+  /** By arena, and the form's key when it is not that of memory: it begins with the arena. */
+  readonly #hubs = new Map<string, Hub>()
   readonly #watches = new Map<Watch, { readonly resource: ServedResource; readonly arena: ArenaReader }>()
   readonly #context: ReadContext
   #resources = new ResourceTable([])
@@ -68,7 +73,10 @@ export class FrontEnd {
       random: options.random,
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
       answerFromPool: (request) => this.#fromPool(request),
-      convert: (conversion) => options.pool.run('convert', conversion),
+      converter: new Converter({
+        clock: options.clock,
+        run: (conversion) => options.pool.run('convert', conversion),
+      }),
     }
   }
 
@@ -84,7 +92,9 @@ export class FrontEnd {
       const served = this.#resources.find(resource.info)
       if (served === undefined || cache.arena(served.arena) !== arena) watch.end()
     }
-    for (const [name, hub] of this.#hubs) if (cache.arena(name) !== hub.arena) this.#hubs.delete(name)
+    for (const [key, hub] of this.#hubs) if (cache.arena(key.split('|', 1)[0]!) !== hub.arena) this.#hubs.delete(key)
+    // A version may be shown in another way than before.
+    this.#context.converter.forget()
   }
 
   /** What a request is for, if anything here serves it. */
@@ -216,21 +226,24 @@ export class FrontEnd {
     const { info, exchange } = request
     if (exchange.head.method === 'HEAD' || info.verb === '') throw newGenericServerResponse(405)
     if (isMutating(info.verb)) return this.#write(request)
-    const accepted = this.#accepted(exchange, info.verb !== 'get')
+    const { resource, query } = request
+    const accepted = this.#accepted(exchange, info.verb !== 'get', resource)
     if (info.subresource !== '' && info.verb === 'get') return this.#fromPool(request)
     if (info.verb === 'watch') return this.#watch(request, accepted)
-    const { resource } = request
     const arena = this.#options.cache.arena(resource.arena)
-    const inMemory =
-      resource.direct && accepted.serialization === 'json' && !accepted.pretty && accepted.transformation === undefined
-    if (!inMemory || arena === undefined || !arena.ready() || request.query.has('pretty'))
-      return this.#fromPool(request)
-    if (info.verb === 'get') return getObject(request, arena, this.#context)
-    return listObjects(request, arena, this.#context).then((done) => (done ? undefined : this.#fromPool(request)))
+    if (arena === undefined || !arena.ready() || (query.size > 0 && query.has('pretty'))) return this.#fromPool(request)
+    const isList = info.verb === 'list'
+    let form: ObjectForm | undefined
+    if (!isStoredForm(resource, accepted)) {
+      if (!isConvertible(accepted, isList)) return this.#fromPool(request)
+      form = objectForm(resource, accepted, exchange.head.accept, query)
+    }
+    if (!isList) return getObject(request, arena, this.#context, form)
+    return listObjects(request, arena, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
   }
 
-  #accepted(exchange: Exchange, streams: boolean): AcceptedMediaType {
-    const accepted = negotiate(exchange.head.accept)
+  #accepted(exchange: Exchange, streams: boolean, resource: ServedResource): AcceptedMediaType {
+    const accepted = negotiate(exchange.head.accept, resource.itemsCarryKind ? WITHOUT_PROTOBUF : undefined)
     if (accepted === 'unknown') {
       throw newNotAcceptable(
         `406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`,
@@ -245,26 +258,39 @@ export class FrontEnd {
     const { resource, exchange } = request
     const arena = this.#options.cache.arena(resource.arena)
     if (arena === undefined) throw newGenericServerResponse(405)
-    let hub = this.#hubs.get(resource.arena)
-    if (hub?.arena !== arena) {
-      hub = new WatchHub(arena, this.#options.cache.clock)
-      this.#hubs.set(resource.arena, hub)
-    }
-    const direct = resource.direct && accepted.serialization === 'json' && accepted.transformation === undefined
-    const conversion = { resource: resource.arena, mediaType: exchange.head.accept, apiVersion: resource.apiVersion }
-    const convert = direct ? undefined : (bodies: Uint8Array[]) => this.#context.convert({ ...conversion, bodies })
+    const framing = accepted.serialization === 'protobuf' ? PROTOBUF_FRAMING : JSON_FRAMING
+    const form = isStoredForm(resource, { ...accepted, pretty: false })
+      ? undefined
+      : objectForm(resource, accepted, exchange.head.accept, request.query).form
+    const isTable = accepted.transformation?.as === 'Table'
     const watch = await startWatch({
       request,
       arena,
-      hub,
+      hub: this.#hub(resource, arena, isTable && form !== undefined ? withoutColumns(form) : form, framing),
       context: this.#context,
-      convert,
-      framing: accepted.serialization === 'protobuf' ? PROTOBUF_FRAMING : JSON_FRAMING,
+      form,
+      isTable,
+      framing,
       onEnd: () => {
         if (watch !== undefined) this.#watches.delete(watch)
       },
     })
     if (watch !== undefined) this.#watches.set(watch, { resource, arena })
+  }
+
+  /** One for each form in which anybody watches a resource. */
+  #hub(resource: ServedResource, arena: ArenaReader, form: ConversionForm | undefined, framing: WatchFraming): Hub {
+    const { clock } = this.#options.cache
+    const key = form?.key ?? resource.arena
+    let hub = this.#hubs.get(key)
+    if (hub?.arena !== arena) {
+      hub =
+        form === undefined
+          ? new WatchHub(arena, clock)
+          : new ConvertingHub({ arena, clock, converter: this.#context.converter, form, framing })
+      this.#hubs.set(key, hub)
+    }
+    return hub
   }
 
   async #fromPool(request: ReadRequest): Promise<void> {
@@ -296,6 +322,12 @@ export class FrontEnd {
     }
   }
 }
+
+/** As memory holds it. */
+const isStoredForm = (
+  resource: ServedResource,
+  { serialization, pretty, transformation }: AcceptedMediaType,
+): boolean => resource.direct && serialization === 'json' && !pretty && transformation === undefined
 
 /** Percent-encoding is undone before the path is split: an encoded slash is a slash. */
 function decodePath(rawPath: string): string {

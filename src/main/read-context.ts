@@ -4,7 +4,7 @@ import type { UserInfo } from '../api/user-info.js'
 import type { ArenaReader, ClockView } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
-import type { EventConversion } from '../protocol/main-pool.js'
+import type { Converter } from './converter.js'
 import type { Exchange } from './exchange.js'
 import type { ServedResource } from './served-resource.js'
 
@@ -38,5 +38,6 @@ export interface ReadContext {
   readonly minRequestTimeoutSeconds: number
   /** The request as a whole, answered by the pool, which reads memory or storage. */
   answerFromPool(request: ReadRequest): Promise<void>
-  convert(conversion: EventConversion): Promise<Uint8Array[]>
+  /** Objects in other forms. */
+  readonly converter: Converter
 }

@@ -26,7 +26,7 @@ export class ServedResource {
   readonly listKind: string
   /** What every object in memory starts with. */
   readonly #kindPrefix: Uint8Array
-  readonly #itemsCarryKind: boolean
+  readonly itemsCarryKind: boolean
 
   constructor(options: ServedResourceOptions) {
     this.info = options.info
@@ -34,7 +34,7 @@ export class ServedResource {
     this.keyPrefix = options.keyPrefix
     this.direct = options.direct
     this.selectableFields = options.selectableFields
-    this.#itemsCarryKind = options.itemsCarryKind
+    this.itemsCarryKind = options.itemsCarryKind
     this.apiVersion = formatGroupVersion(options.info)
     this.listKind = `${options.info.kind}List`
     this.#kindPrefix = Buffer.from(
@@ -53,16 +53,22 @@ export class ServedResource {
 
   /** How many bytes at the start of a body a list leaves out, beside the brace that stays. */
   itemSkip(body: Uint8Array): number {
-    if (this.#itemsCarryKind) return 0
+    if (this.itemsCarryKind) return 0
     const prefix = this.#kindPrefix
     for (let i = 0; i < prefix.byteLength; i++) if (body[i] !== prefix[i]) return 0
     return prefix.byteLength - 1
   }
 
-  listHead(revision: number, continueToken: string, remaining: number | undefined): string {
+  /** `list`: what the list is, when it is not one of these objects. */
+  listHead(
+    revision: number,
+    continueToken: string,
+    remaining: number | undefined,
+    list: { readonly kind: string; readonly apiVersion: string } = { kind: this.listKind, apiVersion: this.apiVersion },
+  ): string {
     const more = continueToken === '' ? '' : `,"continue":${JSON.stringify(continueToken)}`
     const count = remaining === undefined || remaining <= 0 ? '' : `,"remainingItemCount":${remaining}`
-    return `{"kind":"${this.listKind}","apiVersion":"${this.apiVersion}","metadata":{"resourceVersion":"${revision}"${more}${count}},"items":[`
+    return `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":{"resourceVersion":"${revision}"${more}${count}},"items":[`
   }
 
   /** The object of a bookmark: nothing but a revision. */

@@ -30,7 +30,7 @@ export interface EncodedResponse {
   readonly body: Uint8Array
 }
 
-/** One event to be shown in another form (Table, metadata only, protobuf, another version). */
+/** Objects, of events or lists, to be shown in another form (Table, metadata only, protobuf, another version). */
 export interface EventConversion {
   /** Which arena: the storage resource, `pods` or `deployments.apps`. */
   readonly resource: string
@@ -38,6 +38,10 @@ export interface EventConversion {
   readonly mediaType: string
   /** The version of the path. */
   readonly apiVersion: string
+  /** What rows of a Table carry: None, Metadata, Object, or '' for the usual. */
+  readonly include: string
+  /** Whether a Table shows its columns: a watch does so in its first event only. */
+  readonly columns: boolean
   /** Bodies as they are in shared memory, copied. */
   readonly bodies: readonly Uint8Array[]
 }

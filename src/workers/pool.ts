@@ -33,7 +33,7 @@ import { read } from './read.js'
 import { WorkerRequest } from './request.js'
 import type { Scheme } from './scheme.js'
 import type { ServiceRegistry } from './service-registry.js'
-import { partialObjectMetadata, tableOf } from './table.js'
+import { type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
 import { update } from './update.js'
 
 export interface PoolWorkerOptions {
@@ -124,8 +124,8 @@ export class PoolWorker {
     }
   }
 
-  /** The objects of watch events as rows or metadata: rows of one watch have their columns in the first event only. */
-  #convert({ apiVersion, resource, mediaType, bodies }: EventConversion): Uint8Array[] {
+  /** Objects of events and lists as rows, metadata or protobuf. */
+  #convert({ apiVersion, resource, mediaType, include, columns, bodies }: EventConversion): Uint8Array[] {
     const { group, version } = parseGroupVersion(apiVersion)!
     const endpoint = this.#options.endpoints.find({
       apiGroup: group,
@@ -146,8 +146,9 @@ export class PoolWorker {
         transformation.as === 'Table'
           ? tableOf([shown], { resourceVersion }, endpoint.rules, {
               version: transformation.version,
-              include: 'Metadata',
+              include: include === '' ? 'Metadata' : (include as IncludeObject),
               nowMs: this.#options.clock.now(),
+              columns,
             })
           : partialObjectMetadata(shown, transformation.version)
       return isProtobuf ? encodeBuiltin(tree) : Buffer.from(encodeUntyped(tree as unknown as Json))

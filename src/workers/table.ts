@@ -12,24 +12,35 @@ const DEFAULT_TABLE: TableRules = {
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
+export interface TableOptions {
+  readonly version: string
+  readonly include: IncludeObject
+  readonly nowMs: number
+  /** False: rows alone. */
+  readonly columns?: boolean
+}
+
 export function tableOf(
   objects: readonly KubeObject[],
   metadata: object,
   rules: ResourceRules,
-  options: { readonly version: string; readonly include: IncludeObject; readonly nowMs: number },
+  options: TableOptions,
 ): KubeObject {
   const table = rules.table ?? DEFAULT_TABLE
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
-    columnDefinitions: table.columns.map((column) => ({
-      name: column.name,
-      type: column.type,
-      format: column.format ?? '',
-      description: column.description,
-      priority: column.priority ?? 0,
-    })),
+    columnDefinitions:
+      options.columns === false
+        ? null
+        : table.columns.map((column) => ({
+            name: column.name,
+            type: column.type,
+            format: column.format ?? '',
+            description: column.description,
+            priority: column.priority ?? 0,
+          })),
     rows: objects.map((object) => ({ cells: table.cells(object, options.nowMs), object: rowObject(object, options) })),
   }
 }

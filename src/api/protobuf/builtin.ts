@@ -35,5 +35,13 @@ export function encodeObjectList(
   itemSchema: StructSchema,
 ): Buffer {
   const encoded = items.map((item) => encodeMessage(item, itemSchema))
-  return encodeListProtobuf(list, list.metadata, schemas.definition(`${META}.ListMeta`) as StructSchema, encoded)
+  return encodeMessageList(list, encoded)
+}
+
+/** The same of items that are encoded already, without envelopes. */
+export function encodeMessageList(
+  list: TypeMeta & { readonly metadata: JsonObject },
+  items: readonly Uint8Array[],
+): Buffer {
+  return encodeListProtobuf(list, list.metadata, schemas.definition(`${META}.ListMeta`) as StructSchema, items)
 }

@@ -3,49 +3,89 @@ import { newBadRequest, newNotFound } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/shared-memory.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { waitUntilFresh } from './fresh.js'
+import type { ObjectForm } from './object-form.js'
+import { recordItem } from './watch-frames.js'
 
 const NEWLINE = 10
+const JSON_HEAD = { status: 200, contentType: 'application/json' }
 const DECIMAL = /^\d+$/
 
 /** Gives a promise only when it must wait; the commonest path is synchronous. */
-export function getObject(request: ReadRequest, arena: ArenaReader, context: ReadContext): Promise<void> | undefined {
+export function getObject(
+  request: ReadRequest,
+  arena: ArenaReader,
+  context: ReadContext,
+  form: ObjectForm | undefined,
+): Promise<void> | undefined {
   const wanted = request.query.size === 0 ? '' : (request.query.get('resourceVersion') ?? '')
   if (wanted === '0') {
-    writeObject(request, arena)
-    return undefined
+    return writeObject(request, arena, context, form)
   }
   if (wanted !== '') {
     if (!DECIMAL.test(wanted))
       throw newBadRequest(`invalid resource version: ${JSON.stringify(wanted)} is not a number`)
     const revision = Number(wanted)
-    return waitUntilFresh(context, revision).then(() => whenReady(request, arena, context))
+    return waitUntilFresh(context, revision).then(() => whenReady(request, arena, context, form))
   }
   const fence = context.cache.fence()
   if (fence === true) {
-    writeObject(request, arena)
-    return undefined
+    return writeObject(request, arena, context, form)
   }
-  return fence.then((passed) => (passed ? whenReady(request, arena, context) : context.answerFromPool(request)))
+  return fence.then((passed) => (passed ? whenReady(request, arena, context, form) : context.answerFromPool(request)))
+}
+
+function writeObject(
+  request: ReadRequest,
+  arena: ArenaReader,
+  context: ReadContext,
+  form: ObjectForm | undefined,
+): Promise<void> | undefined {
+  return form === undefined ? writeStored(request, arena) : writeConverted(request, arena, context, form)
 }
 
 /** Memory may have gone while something was waited for. */
-function whenReady(request: ReadRequest, arena: ArenaReader, context: ReadContext): Promise<void> | undefined {
-  if (!arena.ready()) return context.answerFromPool(request)
-  writeObject(request, arena)
-  return undefined
+function whenReady(
+  request: ReadRequest,
+  arena: ArenaReader,
+  context: ReadContext,
+  form: ObjectForm | undefined,
+): Promise<void> | undefined {
+  return arena.ready() ? writeObject(request, arena, context, form) : context.answerFromPool(request)
 }
 
-function writeObject({ exchange, info, resource }: ReadRequest, arena: ArenaReader): void {
+function writeStored({ exchange, info, resource }: ReadRequest, arena: ArenaReader): undefined {
   const snapshot = arena.snapshot()
   try {
     const record = snapshot.get(resource.key(info.namespace, info.name))
     if (record === undefined) throw newNotFound({ group: info.apiGroup, resource: info.resource }, info.name)
-    const body = record.body()
-    const answer = Buffer.allocUnsafe(body.byteLength + 1)
-    answer.set(body)
-    answer[body.byteLength] = NEWLINE
-    exchange.respond({ status: 200, contentType: 'application/json' }, answer)
+    exchange.respond(JSON_HEAD, withNewline(record.body()))
   } finally {
     snapshot.release()
   }
+}
+
+async function writeConverted(
+  { exchange, info, resource }: ReadRequest,
+  arena: ArenaReader,
+  { converter }: ReadContext,
+  { form, contentType, isText }: ObjectForm,
+): Promise<void> {
+  const snapshot = arena.snapshot()
+  let shown: Uint8Array[] | Promise<Uint8Array[]>
+  try {
+    const record = snapshot.get(resource.key(info.namespace, info.name))
+    if (record === undefined) throw newNotFound({ group: info.apiGroup, resource: info.resource }, info.name)
+    shown = converter.convert(form, [recordItem(record)])
+  } finally {
+    snapshot.release()
+  }
+  const [bytes] = await shown
+  exchange.respond({ status: 200, contentType }, isText ? withNewline(bytes!) : bytes!)
+}
+
+function withNewline(body: Uint8Array): Buffer {
+  const answer = Buffer.allocUnsafe(body.byteLength + 1)
+  answer.set(body)
+  answer[body.byteLength] = NEWLINE
+  return answer
 }

@@ -1,15 +1,20 @@
 /** Thread: main. LIST: a head, slices of shared memory with commas between them, and a tail. */
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
+import { encodeMessageList } from '../../api/protobuf/builtin.js'
+import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
 import { parseSelectors, type Selectors } from '../../api/selectors.js'
 import { newBadRequest, newExpired } from '../../api/status.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
 import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
 import { respondCompressed, wantsGzip } from '../compression.js'
+import type { ConversionItem } from '../converter.js'
+import type { Exchange } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
-import type { ServedResource } from '../served-resource.js'
 import { waitUntilFresh } from './fresh.js'
 import { scopeOf } from './key-scope.js'
+import type { ObjectForm } from './object-form.js'
+import { recordItem } from './watch-frames.js'
 
 const DECIMAL = /^\d+$/
 const HEAD = { status: 200, contentType: 'application/json' }
@@ -31,7 +36,12 @@ interface ListPosition {
 }
 
 /** False when memory cannot answer it and storage must be asked. */
-export async function listObjects(request: ReadRequest, arena: ArenaReader, context: ReadContext): Promise<boolean> {
+export async function listObjects(
+  request: ReadRequest,
+  arena: ArenaReader,
+  context: ReadContext,
+  form: ObjectForm | undefined,
+): Promise<boolean> {
   const { resource, info } = request
   const options = parseListOptions(request.query, false)
   const selectors = parseSelectors(options, resource.selectableFields)
@@ -41,12 +51,15 @@ export async function listObjects(request: ReadRequest, arena: ArenaReader, cont
   if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision)
   const snapshot = snapshotAt(arena, position.revision)
   if (snapshot === undefined) return false
-  const items = collect(snapshot, scope, position, selectors)
-  const continueToken =
-    items.nextKey === undefined
-      ? ''
-      : encodeContinue(items.nextKey, resource.rootKey(info.namespace), snapshot.revision)
-  await writeList(request, snapshot, items, continueToken)
+  const tokenFor = (nextKey: string | undefined): string =>
+    nextKey === undefined ? '' : encodeContinue(nextKey, resource.rootKey(info.namespace), snapshot.revision)
+  if (form === undefined) {
+    const items = collect(snapshot, scope, position, selectors, (record) => record.body())
+    await writeList(request, snapshot, items, tokenFor(items.nextKey))
+  } else {
+    const items = collect(snapshot, scope, position, selectors, recordItem)
+    await writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
+  }
   return true
 }
 
@@ -90,27 +103,28 @@ function snapshotAt(arena: ArenaReader, revision: number | undefined): Snapshot 
   }
 }
 
-interface Items {
-  /** Views over shared memory, valid while the snapshot is held. */
-  readonly bodies: Uint8Array[]
+interface Items<T> {
+  /** Over shared memory, valid while the snapshot is held. */
+  readonly found: T[]
   /** Where the next page starts. */
   readonly nextKey: string | undefined
   readonly remaining: number | undefined
 }
 
-function collect(
+function collect<T>(
   snapshot: Snapshot,
   scope: { readonly start: string; readonly end: string },
   position: ListPosition,
   selectors: Selectors,
-): Items {
+  take: (record: RecordView) => T,
+): Items<T> {
   const { limit } = position
   const unselected = selectors.label.empty() && selectors.field.empty()
-  const bodies: Uint8Array[] = []
+  const found: T[] = []
   let lastKey: string | undefined
   let nextKey: string | undefined
   const visit = (record: RecordView): boolean | undefined => {
-    if (limit > 0 && bodies.length === limit) {
+    if (limit > 0 && found.length === limit) {
       // With a selector a page ends after its last item; whether anything follows must be looked for.
       if (unselected || (selectors.label.matches(record.labels) && selectors.field.matches(record.fields))) {
         nextKey = `${lastKey}\0`
@@ -120,14 +134,14 @@ function collect(
     }
     if (!unselected && !(selectors.label.matches(record.labels) && selectors.field.matches(record.fields)))
       return undefined
-    bodies.push(record.body())
-    if (limit > 0 && bodies.length === limit) lastKey = record.key
+    found.push(take(record))
+    if (limit > 0 && found.length === limit) lastKey = record.key
     return undefined
   }
   const start = later(position.startKey, scope.start)
   snapshot.scan(start, scope.end, visit)
   const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scope.end) : undefined
-  return { bodies, nextKey, remaining }
+  return { found, nextKey, remaining }
 }
 
 function later(key: string, other: string): string {
@@ -135,13 +149,93 @@ function later(key: string, other: string): string {
   return other
 }
 
-async function writeList(request: ReadRequest, snapshot: Snapshot, items: Items, continueToken: string): Promise<void> {
+async function writeList(
+  { exchange, resource }: ReadRequest,
+  snapshot: Snapshot,
+  { found, remaining }: Items<Uint8Array>,
+  continueToken: string,
+): Promise<void> {
+  const head = Buffer.from(resource.listHead(snapshot.revision, continueToken, remaining))
+  await writeJsonList(
+    exchange,
+    head,
+    found,
+    (body) => resource.itemSkip(body),
+    () => snapshot.release(),
+  )
+}
+
+async function writeConvertedList(
+  request: ReadRequest,
+  snapshot: Snapshot,
+  { found, remaining }: Items<ConversionItem>,
+  continueToken: string,
+  { converter }: ReadContext,
+  { form, accepted, contentType, isText }: ObjectForm,
+): Promise<void> {
   const { exchange, resource } = request
-  const head = Buffer.from(resource.listHead(snapshot.revision, continueToken, items.remaining))
-  const { bodies } = items
+  const { revision } = snapshot
+  let shown: Uint8Array[]
+  try {
+    shown = await converter.convert(form, found)
+  } finally {
+    snapshot.release()
+  }
+  const { transformation } = accepted
+  const list =
+    transformation === undefined
+      ? { kind: resource.listKind, apiVersion: resource.apiVersion }
+      : { kind: transformation.as, apiVersion: `meta.k8s.io/${transformation.version}` }
+  if (isText) {
+    const head = Buffer.from(resource.listHead(revision, continueToken, remaining, list))
+    const skip = transformation === undefined ? (body: Uint8Array) => resource.itemSkip(body) : () => 0
+    await writeJsonList(exchange, head, shown, skip, () => undefined)
+    return
+  }
+  const body = protobufList(list, revision, continueToken, remaining, shown)
+  const head = { status: 200, contentType }
+  if (wantsGzip(exchange, body.byteLength)) await respondCompressed(exchange, head, body)
+  else exchange.respondSized(head, body.byteLength, once(body), () => undefined)
+}
+
+function once(body: Uint8Array): () => Uint8Array | undefined {
+  let rest: Uint8Array | undefined = body
+  return () => {
+    const piece = rest
+    rest = undefined
+    return piece
+  }
+}
+
+function protobufList(
+  list: TypeMeta,
+  revision: number,
+  continueToken: string,
+  remaining: number | undefined,
+  items: readonly Uint8Array[],
+): Buffer {
+  const metadata = {
+    resourceVersion: String(revision),
+    ...(continueToken === '' ? {} : { continue: continueToken }),
+    ...(remaining === undefined || remaining <= 0 ? {} : { remainingItemCount: remaining }),
+  }
+  return encodeMessageList(
+    { ...list, metadata },
+    items.map((item) => decodeEnvelope(item).raw),
+  )
+}
+
+/** `release`: what the bodies lie in is not needed any more. */
+async function writeJsonList(
+  exchange: Exchange,
+  head: Uint8Array,
+  bodies: readonly Uint8Array[],
+  skip: (body: Uint8Array) => number,
+  release: () => void,
+): Promise<void> {
   let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
-  for (const body of bodies) total += body.byteLength - resource.itemSkip(body)
-  const next = pieces(head, bodies, resource, total)
+  for (const body of bodies) total += body.byteLength - skip(body)
+  const next = pieces(head, bodies, skip, total)
   if (wantsGzip(exchange, total)) {
     const whole = Buffer.allocUnsafe(total)
     let at = 0
@@ -149,18 +243,18 @@ async function writeList(request: ReadRequest, snapshot: Snapshot, items: Items,
       whole.set(piece, at)
       at += piece.byteLength
     }
-    snapshot.release()
+    release()
     await respondCompressed(exchange, HEAD, whole)
     return
   }
-  exchange.respondSized(HEAD, total, next, () => snapshot.release())
+  exchange.respondSized(HEAD, total, next, release)
 }
 
 /** The list in pieces, all made in one buffer: a piece is out before the next one is made. */
 function pieces(
   head: Uint8Array,
   bodies: readonly Uint8Array[],
-  resource: ServedResource,
+  skipOf: (body: Uint8Array) => number,
   total: number,
 ): () => Uint8Array | undefined {
   const buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
@@ -175,7 +269,7 @@ function pieces(
         index++
         if (index < bodies.length) {
           const body: Uint8Array = bodies[index]!
-          const skip = resource.itemSkip(body)
+          const skip = skipOf(body)
           comma = index > 0
           brace = skip > 0
           pending = skip > 0 ? body.subarray(skip + 1) : body

@@ -5,6 +5,7 @@ import { watchFrame } from '../../api/protobuf/envelope.js'
 import type { Selectors } from '../../api/selectors.js'
 import type { Status } from '../../api/status.js'
 import type { CacheEvent, RecordView } from '../../cacher/shared-memory.js'
+import type { ConversionItem } from '../converter.js'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
@@ -71,6 +72,19 @@ export function visibleBody(event: CacheEvent, type: EventType): Uint8Array {
   if (type !== 'DELETED' || event.type === 'DELETED') return event.record.body()
   return withRevision(event.previous!, event.revision)
 }
+
+/** The same for conversion: named by the object, its revision, and whether it is the state before. */
+export function eventItem(event: CacheEvent, type: EventType): ConversionItem {
+  const left = type === 'DELETED' && event.type !== 'DELETED'
+  const id = `${event.record.key}@${event.revision}${left ? '-' : ''}`
+  return { id, body: Buffer.from(visibleBody(event, type)) }
+}
+
+/** An object of a state. */
+export const recordItem = (record: RecordView): ConversionItem => ({
+  id: `${record.key}@${record.modRevision}`,
+  body: record.body(),
+})
 
 function withRevision(record: RecordView, revision: number): Uint8Array {
   const body = record.body()

@@ -15,12 +15,14 @@ import type { ArenaReader, EventCursor, Snapshot } from '../../cacher/shared-mem
 import type { Timer } from '../../lib/clock.js'
 import { jitter } from '../../lib/jitter.js'
 import { isStorageError } from '../../storage/errors.js'
+import { type ConversionForm, type ConversionItem, withoutColumns } from '../converter.js'
 import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
+import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
 import { type KeyScope, scopeOf } from './key-scope.js'
-import { type FrameType, frame, visibleBody, visibleType, type WatchFraming } from './watch-frames.js'
-import type { HubWatcher, WatchHub } from './watch-hub.js'
+import { eventItem, type FrameType, recordItem, visibleType, type WatchFraming } from './watch-frames.js'
+import type { Hub } from './watch-hub.js'
 
 const DECIMAL = /^\d+$/
 const BOOKMARK_INTERVAL_MS = 60_000
@@ -34,10 +36,12 @@ const CATCH_UP_BYTES = 512 * 1024
 export interface WatchOptions {
   readonly request: ReadRequest
   readonly arena: ArenaReader
-  readonly hub: WatchHub
+  readonly hub: Hub
   readonly context: ReadContext
   /** Events in another form; undefined: as they are in memory. */
-  readonly convert: ((bodies: Uint8Array[]) => Promise<Uint8Array[]>) | undefined
+  readonly form: ConversionForm | undefined
+  /** Its first event shows the columns, so that one is made for it alone. */
+  readonly isTable: boolean
   readonly framing: WatchFraming
   readonly onEnd: () => void
 }
@@ -82,7 +86,7 @@ interface RunningWatchOptions extends WatchOptions {
 
 interface WatchEvent {
   readonly type: FrameType
-  readonly body: Uint8Array
+  readonly item: ConversionItem
 }
 
 type WatchState = 'initial' | 'catching-up' | 'live' | 'parked' | 'ended'
@@ -90,12 +94,17 @@ type WatchState = 'initial' | 'catching-up' | 'live' | 'parked' | 'ended'
 export class Watch implements HubWatcher {
   readonly scope: KeyScope
   readonly selectors: Selectors
+  readonly trigger: Trigger | undefined
   readonly #options: RunningWatchOptions
   #state: WatchState = 'initial'
   /** Everything up to here has been written. */
   #revision = 0
-  /** Of events in another form: all there were are written. */
+  /** All there were are written, and it cannot be in the hub yet. */
   #waiting = false
+  /** Something has been written. */
+  #begun = false
+  /** Events written while in the hub. */
+  #deliveries = 0
   #drained: (() => void) | undefined
   #advanced: (() => void) | undefined
   #timers: Timer[] = []
@@ -104,6 +113,7 @@ export class Watch implements HubWatcher {
     this.#options = options
     this.scope = options.scope
     this.selectors = options.selectors
+    this.trigger = triggerOf(options.selectors, options.request.resource.selectableFields)
   }
 
   get seenRevision(): number {
@@ -135,13 +145,13 @@ export class Watch implements HubWatcher {
 
   /** What exists, as ADDED events, from one snapshot however long the client takes. */
   async #sendState(): Promise<void> {
-    const { arena, listOptions, request } = this.#options
+    const { arena, listOptions } = this.#options
     const snapshot = arena.snapshot()
     try {
       let from: string | undefined = this.scope.start
       while (from !== undefined && !this.#over()) {
         const chunk = this.#stateChunk(snapshot, from)
-        await this.#writeAll(chunk.bodies.map((body) => ({ type: 'ADDED' as const, body })))
+        await this.#writeAll(chunk.items.map((item) => ({ type: 'ADDED' as const, item })))
         from = chunk.next
       }
       this.#revision = snapshot.revision
@@ -149,36 +159,38 @@ export class Watch implements HubWatcher {
       snapshot.release()
     }
     if (listOptions.sendInitialEvents === true && listOptions.allowWatchBookmarks && !this.#over()) {
-      await this.#writeAll([{ type: 'BOOKMARK', body: Buffer.from(request.resource.bookmark(this.#revision, true)) }])
+      await this.#writeAll([{ type: 'BOOKMARK', item: this.#bookmarkItem(this.#revision, true) }])
     }
   }
 
-  #stateChunk(snapshot: Snapshot, from: string): { bodies: Uint8Array[]; next: string | undefined } {
+  #stateChunk(snapshot: Snapshot, from: string): { items: ConversionItem[]; next: string | undefined } {
     const { label, field } = this.selectors
-    const bodies: Uint8Array[] = []
+    // Names are for what is converted.
+    const stored = this.#options.form === undefined
+    const items: ConversionItem[] = []
     let bytes = 0
     let next: string | undefined
     snapshot.scan(from, this.scope.end, (record) => {
-      if (bodies.length === CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES) {
+      if (items.length === CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES) {
         next = record.key
         return false
       }
       if (!label.matches(record.labels) || !field.matches(record.fields)) return undefined
-      const body = record.body()
-      bytes += body.byteLength
-      bodies.push(body)
+      const item = stored ? { id: '', body: record.body() } : recordItem(record)
+      bytes += item.body.byteLength
+      items.push(item)
       return undefined
     })
-    return { bodies, next }
+    return { items, next }
   }
 
   /** Own cursor, own pace, until the hub can take over. */
   async #catchUp(): Promise<void> {
-    const { arena, hub, context, convert } = this.#options
+    const { arena, hub, context } = this.#options
     this.#state = 'catching-up'
     let cursor: EventCursor | undefined
     while (!this.#over()) {
-      if (convert === undefined && hub.join(this)) {
+      if (this.#joinable() && hub.join(this)) {
         this.#state = 'live'
         this.#options.stream.idle()
         return
@@ -191,9 +203,9 @@ export class Watch implements HubWatcher {
         const type = inScope ? visibleType(event, this.selectors) : undefined
         // Copied: the record may be gone by the time the client has taken what is before it.
         if (type !== undefined) {
-          const body = Buffer.from(visibleBody(event, type))
-          bytes += body.byteLength
-          events.push({ type, body })
+          const item = eventItem(event, type)
+          bytes += item.body.byteLength
+          events.push({ type, item })
         }
         return events.length < CATCH_UP_EVENTS && bytes < CATCH_UP_BYTES
       })
@@ -201,11 +213,15 @@ export class Watch implements HubWatcher {
         throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
       await this.#writeAll(events)
       this.#revision = cursor.revision
-      if (convert === undefined || outcome !== 'current' || this.#over()) continue
+      if (this.#joinable() || outcome !== 'current' || this.#over()) continue
       this.#waiting = true
       await this.#nextAdvance(context)
       this.#waiting = false
     }
+  }
+
+  #joinable(): boolean {
+    return this.#begun || !this.#options.isTable
   }
 
   /** Waits for new events or the end; only who cannot be in the hub does. */
@@ -223,14 +239,26 @@ export class Watch implements HubWatcher {
 
   async #writeAll(events: readonly WatchEvent[]): Promise<void> {
     if (events.length === 0) return
-    const { convert, stream, framing } = this.#options
-    const bodies = events.map((event) => event.body)
-    const shown = convert === undefined ? bodies : await convert(bodies.map((body) => new Uint8Array(body)))
+    const { stream, framing } = this.#options
+    const shown = await this.#shown(events.map(({ item }) => item))
+    this.#begun = true
     let writable = true
     stream.cork(() => {
       for (const [i, event] of events.entries()) writable = stream.write(framing.frame(event.type, shown[i]!))
     })
     if (!writable) await this.#drain()
+  }
+
+  /** Objects as this watch shows them. */
+  #shown(items: readonly ConversionItem[]): Uint8Array[] | Promise<Uint8Array[]> {
+    const { form, isTable, context } = this.#options
+    const { converter } = context
+    if (form === undefined) return items.map(({ body }) => body)
+    if (!isTable) return converter.convert(form, items)
+    const rows = withoutColumns(form)
+    if (this.#begun) return converter.convert(rows, items)
+    const parts = [converter.convert(form, items.slice(0, 1)), converter.convert(rows, items.slice(1))]
+    return Promise.all(parts).then((shown) => shown.flat())
   }
 
   #drain(): Promise<void> {
@@ -249,7 +277,10 @@ export class Watch implements HubWatcher {
   }
 
   deliver(bytes: Uint8Array, revision: number): boolean {
+    // Events that were converted for it while it parked, or that it has seen since.
+    if (this.#state !== 'live' || revision <= this.#revision) return false
     const { stream, hub } = this.#options
+    this.#deliveries++
     let writable = true
     stream.cork(() => {
       writable = stream.write(bytes)
@@ -259,6 +290,10 @@ export class Watch implements HubWatcher {
     hub.leave(this)
     if (this.#state === 'live') this.#state = 'parked'
     return false
+  }
+
+  failed(error: unknown): void {
+    this.#fail(error)
   }
 
   expired(): void {
@@ -277,26 +312,32 @@ export class Watch implements HubWatcher {
   }
 
   #bookmark(): void {
-    const { hub, request, stream, convert } = this.#options
-    if (convert !== undefined && this.#waiting) {
-      void this.#convertedBookmark(convert, this.#revision).catch((error: unknown) => this.#fail(error))
-      return
-    }
-    // Only who is in the hub has seen everything up to a known revision.
-    if (this.#state !== 'live') return
-    stream.cork(() =>
-      stream.write(
-        frame('BOOKMARK', Buffer.from(request.resource.bookmark(Math.max(hub.revision, this.#revision), false))),
-      ),
-    )
+    const { hub } = this.#options
+    // Only who is in the hub, or has written all there was, has seen everything up to a known revision.
+    if (this.#state !== 'live' && !this.#waiting) return
+    const revision = this.#waiting ? this.#revision : Math.max(hub.revision, this.#revision)
+    const shown = this.#shown([this.#bookmarkItem(revision, false)])
+    if (!(shown instanceof Promise)) this.#writeBookmark(shown[0]!)
+    else this.#laterBookmark(shown).catch((error: unknown) => this.#fail(error))
   }
 
   /** Unless an event came while it was made: then it would lie about the order. */
-  async #convertedBookmark(convert: NonNullable<WatchOptions['convert']>, revision: number): Promise<void> {
-    const { request, stream, framing } = this.#options
-    const [shown] = await convert([Buffer.from(request.resource.bookmark(revision, false))])
-    if (!this.#waiting || this.#over() || revision !== this.#revision) return
-    stream.cork(() => stream.write(framing.frame('BOOKMARK', shown!)))
+  async #laterBookmark(shown: Promise<Uint8Array[]>): Promise<void> {
+    const [deliveries, state, revision] = [this.#deliveries, this.#state, this.#revision]
+    const [bytes] = await shown
+    if (deliveries === this.#deliveries && state === this.#state && revision === this.#revision)
+      this.#writeBookmark(bytes!)
+  }
+
+  #writeBookmark(bytes: Uint8Array): void {
+    const { stream, framing } = this.#options
+    this.#begun = true
+    stream.cork(() => stream.write(framing.frame('BOOKMARK', bytes)))
+  }
+
+  #bookmarkItem(revision: number, initialEventsEnd: boolean): ConversionItem {
+    const body = Buffer.from(this.#options.request.resource.bookmark(revision, initialEventsEnd))
+    return { id: `bookmark@${revision}${initialEventsEnd ? '!' : ''}`, body }
   }
 
   #fail(error: unknown): void {

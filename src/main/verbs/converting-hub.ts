@@ -1,0 +1,100 @@
+/**
+ * Thread: main. A hub whose watchers see objects in another form: each event is converted once for all of them, in
+ * batches, and delivered in order.
+ *
+ *   idle ──the clock moves──▶ converting a batch ──delivered──▶ converting the next ──nothing left──▶ idle
+ *
+ * While a batch is converted the cursor is ahead of what was delivered; who joins then has seen what is in it.
+ */
+import type { ArenaReader, ClockView } from '../../cacher/shared-memory.js'
+import type { ConversionForm, ConversionItem, Converter } from '../converter.js'
+import type { HubWatcher } from './hub-members.js'
+import { type EventType, eventItem, visibleType, type WatchFraming } from './watch-frames.js'
+import { FollowingHub } from './watch-hub.js'
+
+/** Events converted at once: the first are not kept waiting for the last. */
+const BATCH_EVENTS = 64
+
+export interface ConvertingHubOptions {
+  readonly arena: ArenaReader
+  readonly clock: ClockView
+  readonly converter: Converter
+  readonly form: ConversionForm
+  readonly framing: WatchFraming
+}
+
+interface Delivery {
+  readonly type: EventType
+  readonly revision: number
+  readonly watchers: HubWatcher[]
+  readonly item: ConversionItem
+}
+
+export class ConvertingHub extends FollowingHub {
+  readonly #options: ConvertingHubOptions
+  #converting = false
+  #delivered = 0
+
+  constructor(options: ConvertingHubOptions) {
+    super(options.arena, options.clock)
+    this.#options = options
+  }
+
+  override get revision(): number {
+    return this.#converting ? this.#delivered : super.revision
+  }
+
+  protected override advance(): void {
+    if (this.#converting) return
+    this.#delivered = this.revision
+    this.#converting = true
+    this.#pump()
+      .catch((error: unknown) => {
+        for (const watcher of this.members.all()) watcher.failed(error)
+      })
+      .finally(() => {
+        this.#converting = false
+      })
+  }
+
+  async #pump(): Promise<void> {
+    const { converter, form, framing } = this.#options
+    for (;;) {
+      const cursor = this.cursor
+      if (cursor === undefined) return
+      const batch: Delivery[] = []
+      let events = 0
+      const outcome = cursor.advance((event) => {
+        const byType = new Map<EventType, Delivery>()
+        this.members.visit(event, (watcher) => {
+          if (event.revision <= watcher.seenRevision) return
+          const type = visibleType(event, watcher.selectors)
+          if (type === undefined) return
+          const delivery = byType.get(type)
+          if (delivery === undefined)
+            byType.set(type, { type, revision: event.revision, watchers: [watcher], item: eventItem(event, type) })
+          else delivery.watchers.push(watcher)
+        })
+        batch.push(...byType.values())
+        return ++events < BATCH_EVENTS
+      })
+      if (outcome === 'expired') {
+        this.expire()
+        return
+      }
+      if (batch.length > 0) {
+        const shown = await converter.convert(
+          form,
+          batch.map(({ item }) => item),
+        )
+        for (const [i, { type, revision, watchers }] of batch.entries()) {
+          const bytes = framing.frame(type, shown[i]!)
+          // Who parked or ended meanwhile takes no notice.
+          for (const watcher of watchers) watcher.deliver(bytes, revision)
+        }
+      }
+      this.#delivered = cursor.revision
+      if (outcome === 'current' && batch.length === 0) return
+    }
+  }
+}

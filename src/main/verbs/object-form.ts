@@ -1,0 +1,38 @@
+/** Thread: main. The form in which a client wants objects, when it is not the one that memory holds. */
+import { type AcceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
+import { newUnknown } from '../../api/status.js'
+import { type ConversionForm, conversionForm } from '../converter.js'
+import type { ServedResource } from '../served-resource.js'
+
+export interface ObjectForm {
+  readonly form: ConversionForm
+  readonly contentType: string
+  /** JSON: ends with a new line. */
+  readonly isText: boolean
+  readonly accepted: AcceptedMediaType
+}
+
+const INCLUDES: ReadonlySet<string> = new Set(['', 'None', 'Metadata', 'Object'])
+
+export function objectForm(
+  resource: ServedResource,
+  accepted: AcceptedMediaType,
+  accept: string,
+  query: URLSearchParams,
+): ObjectForm {
+  const include = accepted.transformation?.as === 'Table' ? (query.get('includeObject') ?? '') : ''
+  if (!INCLUDES.has(include)) throw newUnknown(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+  return {
+    form: conversionForm(resource, accepted, accept, include),
+    contentType: CONTENT_TYPES[accepted.serialization],
+    isText: accepted.serialization === 'json',
+    accepted,
+  }
+}
+
+/** Whether one object, or a list put together from single objects, can be shown so by conversion. Others are the pool's. */
+export function isConvertible({ serialization, transformation, pretty }: AcceptedMediaType, list: boolean): boolean {
+  if (serialization === 'yaml' || pretty) return false
+  if (transformation === undefined) return true
+  return transformation.as === (list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')
+}
