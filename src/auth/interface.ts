@@ -14,8 +14,11 @@ export interface Credentials {
   header(name: string): string
   /** Every header in order, lower-case name, as often as it was sent. */
   forEachHeader(visit: (name: string, value: string) => void): void
-  /** The DER of the certificate that the client showed and TLS verified against nothing yet; undefined without one. */
-  clientCertificate(): Uint8Array | undefined
+  /**
+   * The certificate that the client showed (PEM), of which TLS knows that one of all authorities signed it, but not which;
+   * '' without one.
+   */
+  clientCertificate(): string
   /** The address of the peer, as text. */
   remoteAddress(): string
 }
@@ -29,14 +32,6 @@ export interface Authenticated {
 /** `undefined`: these credentials are none of mine. Throws InvalidCredentials: they are mine, and wrong. */
 export interface Authenticator {
   authenticate(credentials: Credentials): Authenticated | undefined | Promise<Authenticated | undefined>
-}
-
-/** The same for a token alone, as TokenReview asks; `audiences` empty means the server's own. */
-export interface TokenAuthenticator {
-  authenticateToken(
-    token: string,
-    audiences: readonly string[],
-  ): Authenticated | undefined | Promise<Authenticated | undefined>
 }
 
 /** Expected: a 401. The message is for the log; a client is told `Unauthorized` and no more. */

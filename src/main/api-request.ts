@@ -35,6 +35,8 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   info: RequestInfo = NOT_UNDERSTOOD
   query: URLSearchParams = NO_QUERY
   user: UserInfo = NOBODY
+  /** Who acts as the user; undefined: the user themselves. */
+  requestor: UserInfo | undefined
   verdict: Verdict | undefined
   /** Set once it is known that there is one. */
   resource!: ServedResource

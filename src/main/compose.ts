@@ -14,6 +14,8 @@ import { Served } from '../workers/served.js'
 import { roleAggregator } from './access.js'
 import { Bootstrap } from './bootstrap.js'
 import { bootstrapTasks } from './bootstrap-tasks.js'
+import { CredentialSource } from './certificates/credential-source.js'
+import { CredentialWatch } from './certificates/credential-watch.js'
 import type { Config } from './config.js'
 import { ConfigurationKeeper } from './flow-control/configuration-keeper.js'
 import { FlowFollower } from './flow-control/flow-follower.js'
@@ -31,6 +33,8 @@ export interface Server extends Closable {
   readonly url: string
   /** Resources that are not built in: they come, change and go while it runs. */
   readonly resources: ResourceRegistrar
+  /** The admin's; '' when there is none. */
+  readonly kubeconfig: string
   close(): Promise<void>
 }
 
@@ -52,6 +56,8 @@ export async function compose({ config, logger, onFatal }: ComposeOptions): Prom
 }
 
 async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeOptions): Promise<Server> {
+  const source = new CredentialSource(config.security, () => systemClock.now())
+  const credentials = source.open()
   const served = new Served(config)
   const metrics = new Metrics()
   metrics.start()
@@ -96,7 +102,17 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   if (config.frontEnds === 1) {
     const ownerPort = await owner.attach()
     frontEnds.add(
-      await FrontEndAssembly.open({ config, served, ownerPort, pool, line, state, logger, recorder: metrics.recorder }),
+      await FrontEndAssembly.open({
+        config,
+        credentials,
+        served,
+        ownerPort,
+        pool,
+        line,
+        state,
+        logger,
+        recorder: metrics.recorder,
+      }),
     )
   } else {
     const handlers: CallHandlers<MainCalls> = {
@@ -110,6 +126,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       frontEnds.add(
         await FrontEndWorker.start({
           config,
+          credentials,
           ownerPort,
           state: buffer,
           definitions: resources.definitions(),
@@ -137,9 +154,22 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
   await Promise.all([bootstrap.start(), keeping])
   await keepRolesAggregated(lifecycle, owner, pool, logger)
+  const kubeconfig = source.writeAdminKubeconfig(port)
+  const watch = new CredentialWatch({
+    renew: () => source.renew(),
+    take: async (renewed) => {
+      await frontEnds.renewCredentials(renewed)
+      source.writeAdminKubeconfig(port)
+    },
+    clock: systemClock,
+    logger,
+  })
+  if (credentials.tls !== undefined) watch.start()
+  lifecycle.own('certificates', watch)
   state.ready = true
   return {
-    url: `${config.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
+    url: `${credentials.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
+    kubeconfig,
     resources,
     close: () => lifecycle.close(),
   }

@@ -17,6 +17,7 @@ import {
   validate,
 } from './options.js'
 import { defaultPoolThreads } from './pool.js'
+import { type SecurityConfig, securityConfig } from './security-config.js'
 import { serviceNetwork } from './service-options.js'
 
 declare const completed: unique symbol
@@ -26,13 +27,12 @@ export interface Config {
   readonly [completed]: true
   readonly host: string
   readonly port: number
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly security: SecurityConfig
   readonly poolThreads: number
   /** 1: in the main thread; more: each in its own. */
   readonly frontEnds: number
   readonly shutdownDelayMs: number
   readonly logLevel: string
-  readonly tokenFile: string
   readonly authorization: AuthorizationConfig
   readonly etcdOptions: EtcdOptions
   /** key=value, valid: see api/runtime-config.ts. */
@@ -85,17 +85,15 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     ...('errors' in pluginConfig ? pluginConfig.errors : []),
   ]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
-  const certFile = text('tls-cert-file')
   const services = serviceSettings(values)
   const config: Omit<Config, typeof completed> = {
     host: text('bind-address'),
     port: flagNumber(values, 'secure-port'),
-    tls: certFile === '' ? undefined : { certFile, keyFile: text('tls-private-key-file') },
+    security: securityConfig(values),
     poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     frontEnds: flagNumber(values, 'front-ends'),
     shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
-    tokenFile: text('token-auth-file'),
     authorization: {
       modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
       webhook: {

@@ -4,18 +4,17 @@
  *
  *   open() ──listen()──▶ listening ──stopListening()──▶ draining ──drain()──▶ ──close()──▶ closed
  */
-import { readFileSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
-import type { UserInfo } from '../api/user-info.js'
+import { Authentication } from '../auth/authn/authentication.js'
+import { SharedObjects } from '../auth/authn/object-source.js'
 import { openAuthorizer } from '../auth/authz/open-authorizer.js'
-import type { Authenticator } from '../auth/interface.js'
-import { StaticTokens } from '../auth/static-tokens.js'
 import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import type { Recorder } from '../metrics/recorder.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
+import type { RenewedCredentials, ServerCredentials, TlsFiles } from '../protocol/server-credentials.js'
 import type { Served } from '../workers/served.js'
 import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
@@ -26,21 +25,16 @@ import type { FrontEndState } from './front-end-state.js'
 import { HttpServer } from './http-server.js'
 import { Inflight } from './inflight.js'
 import { NonResourcePaths } from './non-resource-paths.js'
+import { objectsOf } from './object-access.js'
+import { installOpenIdPaths } from './openid-paths.js'
 import type { PoolRunner } from './pool.js'
 import { RequestMetrics } from './request-metrics.js'
 import { ServedResource } from './served-resource.js'
 import { installServerPaths, type ProcessLine } from './server-paths.js'
 
-/** What everybody is on a server without credentials, which listens on loopback only. */
-const LOCAL_ADMIN: UserInfo = {
-  name: 'system:admin',
-  uid: '',
-  groups: ['system:masters', 'system:authenticated'],
-  extra: {},
-}
-
 export interface FrontEndAssemblyOptions {
   readonly config: Config
+  readonly credentials: ServerCredentials
   readonly served: Served
   /** To the owner. */
   readonly ownerPort: MessagePort
@@ -54,6 +48,8 @@ export interface FrontEndAssemblyOptions {
 interface AssemblyParts {
   readonly served: Served
   readonly config: Config
+  readonly credentials: ServerCredentials
+  readonly authentication: Authentication
   readonly frontEnd: FrontEnd
   readonly turns: BulkTurns
   readonly lifecycle: Lifecycle
@@ -61,22 +57,26 @@ interface AssemblyParts {
 
 export class FrontEndAssembly implements Closable {
   readonly #config: Config
+  readonly #authentication: Authentication
+  #tls: TlsFiles | undefined
   readonly #turns: BulkTurns
   readonly #served: Served
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
   #http: HttpServer | undefined
 
-  private constructor({ config, served, frontEnd, turns, lifecycle }: AssemblyParts) {
+  private constructor({ config, served, credentials, authentication, frontEnd, turns, lifecycle }: AssemblyParts) {
     this.#config = config
     this.#served = served
+    this.#tls = credentials.tls
+    this.#authentication = authentication
     this.#frontEnd = frontEnd
     this.#turns = turns
     this.#lifecycle = lifecycle
   }
 
   static async open(options: FrontEndAssemblyOptions): Promise<FrontEndAssembly> {
-    const { config, served, pool, line, state, logger, recorder } = options
+    const { config, credentials, served, pool, line, state, logger, recorder } = options
     const lifecycle = new Lifecycle()
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })
@@ -87,6 +87,13 @@ export class FrontEndAssembly implements Closable {
       random: Math.random,
     })
     lifecycle.own('authorizer', access)
+    const objects = new SharedObjects(objectsOf(cache, served, pool))
+    const authentication = new Authentication(credentials.authentication, {
+      objects,
+      clock: systemClock,
+      random: Math.random,
+    })
+    lifecycle.own('authentication', authentication)
     const paths = new NonResourcePaths()
     const view = new ClientCacheView(cache)
     const turns = new BulkTurns()
@@ -112,17 +119,18 @@ export class FrontEndAssembly implements Closable {
       gate: flowControl?.gate ?? new Inflight(config.inflight, state),
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
-      authenticator: authenticator(config),
+      authenticator: authentication.authenticator,
       observer: new RequestMetrics(recorder),
       authorizer: access.authorizer,
     })
-    const assembly = new FrontEndAssembly({ config, served, frontEnd, turns, lifecycle })
+    const assembly = new FrontEndAssembly({ config, served, credentials, authentication, frontEnd, turns, lifecycle })
     assembly.#serve()
     if (flowControl !== undefined) {
       flowControl.start()
       lifecycle.own('flow control', { close: () => flowControl.stop() })
     }
     const address = (): string => `${config.host}:${assembly.port}`
+    installOpenIdPaths(paths, credentials.authentication.serviceAccounts, address)
     installServerPaths(paths, { served, pool, line, state, address, accessReady: () => access.ready() })
     return assembly
   }
@@ -134,7 +142,8 @@ export class FrontEndAssembly implements Closable {
 
   /** `sharePort`: another front end of this process listens there already. */
   async listen(port: number, sharePort: boolean): Promise<number> {
-    const { host, tls } = this.#config
+    const { host } = this.#config
+    const tls = this.#tls
     const http = new HttpServer({ host, port, tls, sharePort, turns: this.#turns, onRequest: this.#frontEnd.handle })
     await http.start()
     this.#http = http
@@ -146,6 +155,13 @@ export class FrontEndAssembly implements Closable {
   change(change: ResourceChange): void {
     this.#served.apply(change)
     this.#serve()
+  }
+
+  /** Connections that are open keep their certificates; who their clients are is judged by the new authorities. */
+  renewCredentials({ tls, clientCa, frontProxyCa }: RenewedCredentials): void {
+    this.#tls = tls
+    this.#authentication.replaceAuthorities(clientCa, frontProxyCa)
+    this.#http?.useCertificates(tls)
   }
 
   /** No new connections; those that are open go on. */
@@ -164,16 +180,5 @@ export class FrontEndAssembly implements Closable {
 
   #serve(): void {
     this.#frontEnd.serve(this.#served.resources().map((resource) => new ServedResource(resource)))
-  }
-}
-
-function authenticator({ tokenFile }: Config): Authenticator {
-  if (tokenFile === '') return { authenticate: () => ({ user: LOCAL_ADMIN }) }
-  const tokens = StaticTokens.parse(readFileSync(tokenFile, 'utf8'))
-  return {
-    authenticate: ({ authorization }) => {
-      const user = authorization.startsWith('Bearer ') ? tokens.find(authorization.slice(7).trim()) : undefined
-      return user === undefined ? undefined : { user }
-    },
   }
 }

@@ -16,7 +16,7 @@ import { RelayedPool } from './relayed-pool.js'
 
 assert(parentPort !== null, 'a front end that is no thread is assembled by main')
 const port = parentPort
-const { config, ownerPort, state, definitions } = workerData as FrontEndStart<Config>
+const { config, credentials, ownerPort, state, definitions } = workerData as FrontEndStart<Config>
 const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
@@ -29,6 +29,10 @@ const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, Fron
     listen: async ({ port: wanted, sharePort }) => ({ port: await opened().listen(wanted, sharePort) }),
     change: (change) => {
       opened().change(change)
+      return undefined
+    },
+    renewCredentials: (renewed) => {
+      opened().renewCredentials(renewed)
       return undefined
     },
     stopListening: () => {
@@ -60,6 +64,7 @@ try {
   for (const definition of definitions) served.apply({ type: 'set', definition })
   assembly = await FrontEndAssembly.open({
     config,
+    credentials,
     served,
     ownerPort,
     pool: new RelayedPool(calls),

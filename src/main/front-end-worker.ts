@@ -12,12 +12,14 @@ import type { Logger } from '../lib/logger.js'
 import { fromErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
+import type { RenewedCredentials, ServerCredentials } from '../protocol/server-credentials.js'
 import type { Config } from './config.js'
 import { type CallHandlers, PortCalls } from './port-calls.js'
 import { transferableResult } from './relayed-pool.js'
 
 export interface FrontEndWorkerOptions {
   readonly config: Config
+  readonly credentials: ServerCredentials
   readonly ownerPort: MessagePort
   readonly state: SharedArrayBuffer
   readonly definitions: readonly ResourceDefinition[]
@@ -38,8 +40,8 @@ export class FrontEndWorker implements Closable {
 
   private constructor(options: FrontEndWorkerOptions) {
     this.#options = options
-    const { config, ownerPort, state, definitions } = options
-    const workerData: FrontEndStart<Config> = { config, ownerPort, state, definitions }
+    const { config, credentials, ownerPort, state, definitions } = options
+    const workerData: FrontEndStart<Config> = { config, credentials, ownerPort, state, definitions }
     this.#worker = new Worker(new URL('../main/front-end-thread.js', import.meta.url), {
       workerData,
       transferList: [ownerPort],
@@ -69,6 +71,10 @@ export class FrontEndWorker implements Closable {
 
   async change(change: ResourceChange): Promise<void> {
     await this.#calls.call('change', change)
+  }
+
+  async renewCredentials(renewed: RenewedCredentials): Promise<void> {
+    await this.#calls.call('renewCredentials', renewed)
   }
 
   async stopListening(): Promise<void> {

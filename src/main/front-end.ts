@@ -5,6 +5,7 @@
 import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { newBadRequest, newGenericServerResponse, newNotAcceptable, newUnauthorized } from '../api/status.js'
+import { Impersonation, wantedUser } from '../auth/authn/impersonation.js'
 import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
 import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
 import type { ArenaReader } from '../cacher/shared-memory.js'
@@ -39,6 +40,9 @@ const WITHOUT_PROTOBUF = { protobuf: false }
 const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
 const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
+/** Without authorization everybody may act as anybody. */
+const EVERYTHING: Authorizer = { authorize: () => ({ decision: 'allow', reason: '' }) }
+
 export interface FrontEndOptions {
   readonly cache: CacheView
   readonly pool: PoolRunner
@@ -61,12 +65,14 @@ export class FrontEnd {
   readonly #hubs = new Map<string, Hub>()
   readonly #watches = new Map<Watch, { readonly resource: ServedResource; readonly arena: ArenaReader }>()
   readonly #context: ReadContext
+  readonly #impersonation: Impersonation
   #resources = new ResourceTable([])
   #idle: (() => void) | undefined
   #open = 0
 
   constructor(options: FrontEndOptions) {
     this.#options = options
+    this.#impersonation = new Impersonation(options.authorizer ?? EVERYTHING)
     this.#context = {
       cache: options.cache,
       clock: options.clock,
@@ -167,6 +173,18 @@ export class FrontEnd {
     if (request.exchange.answered) return undefined
     if (authenticated === undefined) throw newUnauthorized('Unauthorized')
     request.user = authenticated.user
+    const wanted = wantedUser(request.exchange)
+    if (wanted === undefined) return this.#admitted(request)
+    this.#holdBody(request)
+    return this.#impersonation.impersonate(wanted, request.attributes()).then((impersonated) => {
+      request.requestor = request.user
+      request.user = impersonated.user
+      return this.#admitted(request)
+    })
+  }
+
+  #admitted(request: ApiRequest): Promise<void> | undefined {
+    if (request.exchange.answered) return undefined
     const { observer, authorizer } = this.#options
     observer?.onRequest?.(request)
     if (authorizer === undefined) return this.#authorized(request)

@@ -1,12 +1,14 @@
 /** Thread: main. The front ends of the process, wherever they run: one port, one start, one end. */
 import type { Closable } from '../lib/lifecycle.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
+import type { RenewedCredentials } from '../protocol/server-credentials.js'
 import { freePort } from './port-probe.js'
 
 export interface RunningFrontEnd extends Closable {
   /** Gives the port it listens on. */
   listen(port: number, sharePort: boolean): Promise<number>
   change(change: ResourceChange): Promise<void> | void
+  renewCredentials(renewed: RenewedCredentials): Promise<void> | void
   stopListening(): Promise<void> | void
   drain(): Promise<void>
   close(): Promise<void>
@@ -29,6 +31,10 @@ export class FrontEnds implements Closable {
   /** Resolves when requests to any of them see it. */
   async change(change: ResourceChange): Promise<void> {
     await Promise.all(this.#all.map((frontEnd) => frontEnd.change(change)))
+  }
+
+  async renewCredentials(renewed: RenewedCredentials): Promise<void> {
+    for (const frontEnd of this.#all) await frontEnd.renewCredentials(renewed)
   }
 
   /** No new connections; resolves when nothing is under way any more. */

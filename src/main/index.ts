@@ -43,7 +43,8 @@ async function main(): Promise<number | undefined> {
     },
   })
   console.error(`Keelson serves ${server.url}`)
-  console.error(`Try: kubectl --server ${server.url} get namespaces`)
+  const access = server.kubeconfig === '' ? `--server ${server.url}` : `--kubeconfig ${server.kubeconfig}`
+  console.error(`Try: kubectl ${access} get namespaces`)
   let stopping = false
   const stop = (): void => {
     if (stopping) process.exit(EXIT_FORCED)

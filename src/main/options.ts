@@ -5,6 +5,7 @@ import { Catalogue } from '../api/catalogue.js'
 import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
 import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+import { SECURITY_FILES, SECURITY_FLAGS, securityErrors } from './security-options.js'
 import { SERVICE_FLAGS, type ServiceSettings, serviceErrors } from './service-options.js'
 
 const SERVING = 'Serving'
@@ -32,20 +33,6 @@ export const FLAGS: readonly Flag[] = [
     help: 'The port to listen on; 0 takes any free one.',
   },
   {
-    name: 'tls-cert-file',
-    type: 'string',
-    default: '',
-    group: SERVING,
-    help: 'The certificate to serve with (PEM). Without it the server speaks plain HTTP, on loopback only.',
-  },
-  {
-    name: 'tls-private-key-file',
-    type: 'string',
-    default: '',
-    group: SERVING,
-    help: 'The key of the certificate (PEM).',
-  },
-  {
     name: 'pool-threads',
     type: 'integer',
     default: '0',
@@ -66,13 +53,7 @@ export const FLAGS: readonly Flag[] = [
     group: SERVING,
     help: 'How long requests are served after /readyz has said that the server stops.',
   },
-  {
-    name: 'token-auth-file',
-    type: 'string',
-    default: '',
-    group: SERVING,
-    help: 'CSV file of static tokens: token,user,uid,"group1,group2".',
-  },
+  ...SECURITY_FLAGS,
   {
     name: 'authorization-mode',
     type: 'list',
@@ -314,8 +295,6 @@ export const serviceSettings = (values: FlagValues): ServiceSettings => ({
   endpointReconcilerType: flagText(values, 'endpoint-reconciler-type'),
 })
 
-const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
-
 /** Everything that is wrong; values that are not of their type were reported before. */
 export function validate(values: FlagValues): string[] {
   const errors: string[] = []
@@ -326,17 +305,15 @@ export function validate(values: FlagValues): string[] {
   pair('tls-cert-file', 'tls-private-key-file')
   pair('etcd-certfile', 'etcd-keyfile')
   for (const name of [
-    'tls-cert-file',
-    'tls-private-key-file',
+    ...SECURITY_FILES,
     'etcd-cafile',
     'etcd-certfile',
     'etcd-keyfile',
-    'token-auth-file',
     'encryption-provider-config',
     'authorization-webhook-config-file',
   ]) {
-    const file = flagText(values, name)
-    if (file !== '' && !existsSync(file)) errors.push(`--${name}: there is no file ${JSON.stringify(file)}`)
+    for (const file of flagList(values, name))
+      if (!existsSync(file)) errors.push(`--${name}: there is no file ${JSON.stringify(file)}`)
   }
   const within = (name: string, low: number, high: number): void => {
     const number = flagNumber(values, name)
@@ -361,11 +338,7 @@ export function validate(values: FlagValues): string[] {
   errors.push(
     ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
   )
-  if (!LOOPBACK.has(flagText(values, 'bind-address')) && flagText(values, 'tls-cert-file') === '') {
-    errors.push(
-      `--bind-address ${flagText(values, 'bind-address')}: plain HTTP is served on loopback only; give --tls-cert-file and --tls-private-key-file`,
-    )
-  }
+  errors.push(...securityErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
   return errors

@@ -12,10 +12,12 @@ import type { LogLevel, OwnerHealth } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { ResourceChange } from './resource-change.js'
+import type { RenewedCredentials, ServerCredentials } from './server-credentials.js'
 
 /** `C` is the completed configuration: plain data, known to both sides. */
 export interface FrontEndStart<C> {
   readonly config: C
+  readonly credentials: ServerCredentials
   /** To the owner: CacheClient.attach() takes it. Transferred. */
   readonly ownerPort: MessagePort
   /** What all front ends share: see FrontEndState. */
@@ -36,6 +38,8 @@ export type FrontEndCalls = {
   listen: (input: { readonly port: number; readonly sharePort: boolean }) => { readonly port: number }
   /** A defined resource came, changed or went; replies when requests see it. */
   change: (change: ResourceChange) => undefined
+  /** Files behind certificates have changed. */
+  renewCredentials: (renewed: RenewedCredentials) => undefined
   stopListening: (input: Record<string, never>) => undefined
   /** Ends watches; replies when no request is under way. */
   drain: (input: Record<string, never>) => undefined

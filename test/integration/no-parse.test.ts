@@ -41,7 +41,7 @@ async function usesOfJson(work: () => Promise<void>): Promise<string[]> {
 t.test('the front end serves objects without parsing or making JSON', async (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
-  const flags = parseFlags(['--secure-port=0', `--data-dir=${path.join(folder, 'data')}`], FLAGS)
+  const flags = parseFlags(['--secure-port=0', '--insecure-http', `--data-dir=${path.join(folder, 'data')}`], FLAGS)
   const completed = complete(flags.values)
   if ('errors' in completed) throw new Error(completed.errors.join('\n'))
   // In this thread, so that what the front end calls can be seen.

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 
-/** The real server, as a user starts it, on a free loopback port with its own folder. */
+/** The real server, as a user starts it, on a free loopback port with its own folder; plain HTTP unless told otherwise. */
 export class KeelsonProcess {
   readonly url: string
   readonly dataDir: string
@@ -15,6 +15,11 @@ export class KeelsonProcess {
     this.dataDir = dataDir
   }
 
+  /** Where its certificates and the admin's kubeconfig are. */
+  get certDir(): string {
+    return path.join(this.dataDir, 'certs')
+  }
+
   get pid(): number {
     return this.#child.pid!
   }
@@ -22,11 +27,13 @@ export class KeelsonProcess {
   static async start(
     flags: readonly string[] = [],
     dataDir = mkdtempSync(path.join(tmpdir(), 'keelson-')),
+    { tls = false }: { readonly tls?: boolean } = {},
   ): Promise<KeelsonProcess> {
     const storage = flags.some((flag) => flag.startsWith('--etcd-servers'))
       ? []
       : ['--data-dir', path.join(dataDir, 'data')]
-    const child = spawn(process.execPath, ['bundle/main/index.js', '--secure-port=0', ...storage, ...flags], {
+    const serving = ['--secure-port=0', '--cert-dir', path.join(dataDir, 'certs'), ...(tls ? [] : ['--insecure-http'])]
+    const child = spawn(process.execPath, ['bundle/main/index.js', ...serving, ...storage, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let said = ''

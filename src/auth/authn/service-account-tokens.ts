@@ -2,6 +2,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
 import type { JsonObject } from '../../api/object.js'
 import { formatTime } from '../../api/time.js'
+import type { ServiceAccountTokenConfig } from '../../protocol/server-credentials.js'
 import {
   algorithmsOf,
   JwtError,
@@ -12,24 +13,6 @@ import {
   verificationKey,
 } from './jwt.js'
 import { type ObjectRef, serviceAccountUsername } from './service-account.js'
-
-/** Plain data: every thread that makes or checks tokens is started with it. */
-export interface ServiceAccountTokenConfig {
-  /** The first is what new tokens carry; all are accepted. */
-  readonly issuers: readonly string[]
-  /** The audiences of the API; what a token gets that asks for none. */
-  readonly apiAudiences: readonly string[]
-  /** PEM. */
-  readonly signingKey: string
-  /** PEM: public keys, private keys or certificates, several in one text. */
-  readonly publicKeys: readonly string[]
-  /** 0: no limit. */
-  readonly maxExpirationSeconds: number
-  /** Tokens that pods get by injection are good for a year, with a mark after the hour that they asked for. */
-  readonly extendExpiration: boolean
-  /** Whether tokens kept in secrets are held against their secret and account. */
-  readonly lookup: boolean
-}
 
 export interface TokenToIssue {
   readonly serviceAccount: { readonly namespace: string; readonly name: string; readonly uid: string }

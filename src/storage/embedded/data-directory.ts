@@ -31,8 +31,8 @@ const FORMAT_VERSION = 1
 const FORMAT_FILE = 'keelson.json'
 const FORMAT_TEMPORARY = 'keelson.json.tmp'
 const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
-/** What file systems put at the root of a fresh volume. */
-const IGNORED = new Set(['lost+found', '.DS_Store'])
+/** What file systems put at the root of a fresh volume; and the server's certificates, which may come before the store. */
+const IGNORED = new Set(['lost+found', '.DS_Store', 'certs'])
 
 /** Throws unless the folder can be opened as it is, or is empty; creates and marks it in the latter case. */
 export function prepareDataDirectory(dataDir: string): { initialised: boolean } {

@@ -1,11 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
 import t from 'tap'
 import { parseJwt, verifySignature } from '#keelson/auth/authn/jwt.js'
-import {
-  type ServiceAccountTokenConfig,
-  ServiceAccountTokenIssuer,
-  verificationKeys,
-} from '#keelson/auth/authn/service-account-tokens.js'
+import { ServiceAccountTokenIssuer, verificationKeys } from '#keelson/auth/authn/service-account-tokens.js'
+import type { ServiceAccountTokenConfig } from '#keelson/protocol/server-credentials.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -13,6 +10,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.expor
 
 const config = (signingKey: string): ServiceAccountTokenConfig => ({
   issuers: ['https://kubernetes.default.svc'],
+  jwksUri: '',
   apiAudiences: ['https://kubernetes.default.svc'],
   signingKey,
   publicKeys: [signingKey],

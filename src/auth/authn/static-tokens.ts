@@ -1,6 +1,7 @@
-/** Thread: main. Tokens from a CSV file: token,user,uid,"group1,group2". */
+/** Thread: any. Tokens from a CSV file: token,user,uid,"group1,group2". */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { UserInfo } from '../api/user-info.js'
+import type { UserInfo } from '../../api/user-info.js'
+import type { TokenAuthenticator, VerifiedToken } from './token-authenticator.js'
 
 export class TokenFileError extends Error {
   override readonly name = 'TokenFileError'
@@ -8,7 +9,7 @@ export class TokenFileError extends Error {
 
 const digest = (token: string): Buffer => createHash('sha256').update(token).digest()
 
-export class StaticTokens {
+export class StaticTokens implements TokenAuthenticator {
   readonly #users: readonly { readonly digest: Buffer; readonly user: UserInfo }[]
 
   private constructor(users: readonly { digest: Buffer; user: UserInfo }[]) {
@@ -24,17 +25,17 @@ export class StaticTokens {
       if (!token || !name || uid === undefined)
         throw new TokenFileError(`line ${i + 1} of the token file is not token,user,uid[,"groups"]`)
       const all = groups.split(',').filter((group) => group !== '')
-      users.push({ digest: digest(token), user: { name, uid, groups: [...all, 'system:authenticated'], extra: {} } })
+      users.push({ digest: digest(token), user: { name, uid, groups: all, extra: {} } })
     }
     return new StaticTokens(users)
   }
 
   /** Compares digests, and all of them: neither length nor order of the tokens shows in the time it takes. */
-  find(token: string): UserInfo | undefined {
+  authenticateToken(token: string): VerifiedToken | undefined {
     const wanted = digest(token)
     let found: UserInfo | undefined
     for (const entry of this.#users) if (timingSafeEqual(entry.digest, wanted)) found = entry.user
-    return found
+    return found === undefined ? undefined : { user: found }
   }
 }
 

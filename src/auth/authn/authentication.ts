@@ -1,0 +1,106 @@
+/** Thread: any. Builds authentication from plain data, in each thread that asks who somebody is. */
+import type { Clock } from '../../lib/clock.js'
+import type { Random } from '../../lib/jitter.js'
+import type { Closable } from '../../lib/lifecycle.js'
+import type { AuthenticationConfig } from '../../protocol/server-credentials.js'
+import type { Authenticator } from '../interface.js'
+import { readKubeconfig } from '../kubeconfig.js'
+import { WebhookClient } from '../webhook-client.js'
+import { AudienceAgnostic } from './audience-agnostic.js'
+import { BootstrapTokens } from './bootstrap-tokens.js'
+import { ClientAuthorities } from './client-authorities.js'
+import { ClientCertificates } from './client-certificates.js'
+import { FrontProxy } from './front-proxy.js'
+import type { ObjectSource } from './object-source.js'
+import { OidcTokens } from './oidc.js'
+import { httpsJson, OidcKeys } from './oidc-keys.js'
+import { BearerToken, RequestAuthenticator } from './request-authenticator.js'
+import { ServiceAccountAuthenticator } from './service-account-authenticator.js'
+import { verificationKeys } from './service-account-tokens.js'
+import { StaticTokens } from './static-tokens.js'
+import { RememberedTokens, type TokenAuthenticator, TokenUnion } from './token-authenticator.js'
+import { WebhookTokens } from './webhook-tokens.js'
+
+export interface AuthenticationParts {
+  readonly objects: ObjectSource
+  readonly clock: Clock
+  readonly random: Random
+}
+
+export class Authentication implements Closable {
+  /** Who makes a request. */
+  readonly authenticator: Authenticator
+  /** Whose a token is, and nothing else: for TokenReview. */
+  readonly tokens: TokenAuthenticator
+  readonly #certificates: ClientCertificates | undefined
+  readonly #frontProxy: FrontProxy | undefined
+  readonly #webhook: WebhookClient | undefined
+
+  constructor(config: AuthenticationConfig, parts: AuthenticationParts) {
+    const { clock, random } = parts
+    this.#webhook =
+      config.webhook === undefined
+        ? undefined
+        : new WebhookClient({ kubeconfig: readKubeconfig(config.webhook.configFile), clock, random })
+    this.#certificates =
+      config.clientCa === '' ? undefined : new ClientCertificates(new ClientAuthorities(config.clientCa), clock)
+    this.#frontProxy =
+      config.frontProxy === undefined
+        ? undefined
+        : new FrontProxy(new ClientAuthorities(config.frontProxy.ca), config.frontProxy.headers, clock)
+    const members = tokenMembers(config, parts, this.#webhook)
+    this.tokens = new RememberedTokens(new TokenUnion(members), clock)
+    this.authenticator = new RequestAuthenticator({
+      members: [
+        ...(this.#frontProxy === undefined ? [] : [this.#frontProxy]),
+        ...(this.#certificates === undefined ? [] : [this.#certificates]),
+        new BearerToken(this.tokens),
+      ],
+      nobody: config.nobody === undefined ? undefined : { user: config.nobody },
+    })
+  }
+
+  /** After their files have changed; PEM, '' for one that is not used. */
+  replaceAuthorities(clientCa: string, frontProxyCa: string): void {
+    if (clientCa !== '') this.#certificates?.replaceAuthorities(new ClientAuthorities(clientCa))
+    if (frontProxyCa !== '') this.#frontProxy?.replaceAuthorities(new ClientAuthorities(frontProxyCa))
+  }
+
+  close(): void {
+    this.#webhook?.close()
+  }
+}
+
+/** In Kubernetes' order: what is known here before what must be asked elsewhere. */
+function tokenMembers(
+  config: AuthenticationConfig,
+  { objects, clock }: AuthenticationParts,
+  webhook: WebhookClient | undefined,
+): TokenAuthenticator[] {
+  const { serviceAccounts, oidc } = config
+  const { apiAudiences } = serviceAccounts
+  const members: TokenAuthenticator[] = []
+  const agnostic = (tokens: TokenAuthenticator): void => void members.push(new AudienceAgnostic(tokens, apiAudiences))
+  if (config.staticTokens !== '') agnostic(StaticTokens.parse(config.staticTokens))
+  const { publicKeys, signingKey } = serviceAccounts
+  members.push(
+    new ServiceAccountAuthenticator({
+      issuers: serviceAccounts.issuers,
+      apiAudiences,
+      keys: verificationKeys(publicKeys.length === 0 ? [signingKey] : publicKeys),
+      lookup: serviceAccounts.lookup,
+      objects,
+      clock,
+    }),
+  )
+  if (config.bootstrapTokens) agnostic(new BootstrapTokens(objects, clock))
+  if (oidc !== undefined) {
+    const fetchJson = httpsJson(oidc.ca === '' ? undefined : oidc.ca)
+    agnostic(new OidcTokens(oidc, new OidcKeys({ issuer: oidc.issuer, fetchJson, clock }), clock))
+  }
+  if (webhook !== undefined && config.webhook !== undefined) {
+    const { version, cacheTtlMs: ttlMs } = config.webhook
+    members.push(new WebhookTokens({ client: webhook, version, apiAudiences, ttlMs, clock }))
+  }
+  return members
+}

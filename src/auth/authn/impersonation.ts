@@ -1,0 +1,128 @@
+/**
+ * Thread: any. Acting as somebody else: what the Impersonate-* headers ask for, and whether the one who asks may.
+ *
+ * Two ways lead to a yes. *Constrained*: the requestor may do this very request while impersonating
+ * (`impersonate-on:<mode>:<verb>`) and may impersonate this user (`impersonate:<mode>`). *Unconstrained*, as Kubernetes has
+ * had it from the beginning: `impersonate` on each of users, groups, uids and extras. All modes are tried, that which led to
+ * a yes last time first; the first no is what the client is told.
+ */
+import { newBadRequest, type StatusError } from '../../api/status.js'
+import type { UserInfo } from '../../api/user-info.js'
+import { newForbiddenRequest } from '../forbidden.js'
+import type { Attributes, Authorizer, Credentials } from '../interface.js'
+import { unescapeKey } from './front-proxy.js'
+import { type ImpersonationMode, MODES, type ModeChecks } from './impersonation-modes.js'
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED } from './request-authenticator.js'
+
+const USER = 'impersonate-user'
+const UID = 'impersonate-uid'
+const GROUP = 'impersonate-group'
+const EXTRA_PREFIX = 'impersonate-extra-'
+const REMEMBERED_MODES = 10_000
+
+export interface Impersonated {
+  readonly user: UserInfo
+  /** The verb that allowed it, for the audit log; '' when it was not constrained. */
+  readonly constraint: string
+}
+
+/** What the headers ask for; undefined: nothing. Throws 400 when they name no user. */
+export function wantedUser(credentials: Credentials): UserInfo | undefined {
+  const name = credentials.header(USER)
+  const uid = credentials.header(UID)
+  const groups: string[] = []
+  const extra: Record<string, string[]> = {}
+  let hasExtra = false
+  credentials.forEachHeader((header, value) => {
+    if (header === GROUP) groups.push(value)
+    else if (header.startsWith(EXTRA_PREFIX)) {
+      hasExtra = true
+      const key = unescapeKey(header.slice(EXTRA_PREFIX.length))
+      if (Object.hasOwn(extra, key)) extra[key]!.push(value)
+      else Object.defineProperty(extra, key, { value: [value], enumerable: true, writable: true, configurable: true })
+    }
+  })
+  const wanted = { name: firstOf(credentials, USER, name), uid: firstOf(credentials, UID, uid), groups, extra }
+  if (wanted.name !== '') return wanted
+  if (wanted.uid !== '' || groups.length > 0 || hasExtra)
+    throw newBadRequest(`requested ${describe(wanted)} without impersonating a user name`)
+  return undefined
+}
+
+/** Of several headers of the name the first counts, and a comma in it is part of it. */
+function firstOf(credentials: Credentials, name: string, joined: string): string {
+  if (!joined.includes(',')) return joined
+  let first: string | undefined
+  credentials.forEachHeader((header, value) => {
+    if (header === name) first ??= value
+  })
+  return first ?? ''
+}
+
+export class Impersonation {
+  readonly #authorizer: Authorizer
+  /** Which mode led to a yes for a requestor. */
+  readonly #lastModes = new Map<string, ImpersonationMode>()
+
+  constructor(authorizer: Authorizer) {
+    this.#authorizer = authorizer
+  }
+
+  /** `request` is the question that the requestor's own request asks. Rejects with 403. */
+  async impersonate(wanted: UserInfo, request: Attributes): Promise<Impersonated> {
+    const requestor = request.user.name
+    const last = this.#lastModes.get(requestor)
+    let firstError: StatusError | undefined
+    for (const mode of last === undefined ? MODES : [last, ...MODES.filter((one) => one !== last)]) {
+      const checks = mode.checks(wanted, request)
+      if (checks === undefined) continue
+      const error = await this.#first(checks)
+      if (error === undefined) {
+        if (mode !== last) this.#remember(requestor, mode)
+        return { user: complete(wanted, checks.groups), constraint: mode.constraint }
+      }
+      firstError ??= error
+    }
+    throw firstError ?? newForbiddenRequest(request, 'all impersonation modes failed')
+  }
+
+  /** The first no. */
+  async #first({ steps, refusal }: ModeChecks): Promise<StatusError | undefined> {
+    for (const { all, each } of steps) {
+      if (all !== undefined && (await this.#ask(all)) === undefined) continue
+      for (const one of each) {
+        const error = await this.#ask(one)
+        if (error !== undefined) return error
+      }
+    }
+    return refusal
+  }
+
+  async #ask(attributes: Attributes): Promise<StatusError | undefined> {
+    const { decision, reason, error = '' } = await this.#authorizer.authorize(attributes)
+    if (decision === 'allow') return undefined
+    return newForbiddenRequest(attributes, error === '' ? reason : reason === '' ? error : `${error}: ${reason}`)
+  }
+
+  #remember(requestor: string, mode: ImpersonationMode): void {
+    if (this.#lastModes.size >= REMEMBERED_MODES) this.#lastModes.clear()
+    this.#lastModes.set(requestor, mode)
+  }
+}
+
+function complete(wanted: UserInfo, known: readonly string[] | undefined): UserInfo {
+  const groups = known ?? wanted.groups
+  const wantedGroup = wanted.name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED
+  if (groups.includes(wantedGroup) || groups.includes(UNAUTHENTICATED)) return { ...wanted, groups }
+  return { ...wanted, groups: [...groups, wantedGroup] }
+}
+
+/** As Go prints it. */
+function describe({ name, uid, groups, extra }: UserInfo): string {
+  const list = (values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join(', ')}}`
+  const shownGroups = groups.length === 0 ? '[]string(nil)' : `[]string${list(groups)}`
+  const keys = Object.keys(extra)
+  const pairs = keys.sort().map((key) => `${JSON.stringify(key)}:[]string${list(extra[key] ?? [])}`)
+  const shownExtra = keys.length === 0 ? '(nil)' : `{${pairs.join(', ')}}`
+  return `&user.DefaultInfo{Name:${JSON.stringify(name)}, UID:${JSON.stringify(uid)}, Groups:${shownGroups}, Extra:map[string][]string${shownExtra}}`
+}

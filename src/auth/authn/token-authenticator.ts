@@ -1,0 +1,100 @@
+/** Thread: any. What the ways to verify a token share: their contract, their order, and what is remembered of them. */
+import type { Clock } from '../../lib/clock.js'
+import { type Authenticated, InvalidCredentials } from '../interface.js'
+import { ExpiringMap } from './expiring-map.js'
+
+export interface VerifiedToken extends Authenticated {
+  /** Asked before what is remembered of a token is used again; false: verify it anew. Nothing to ask: it stays good. */
+  stillGood?(): boolean
+}
+
+export type TokenResult = VerifiedToken | undefined
+
+/** `undefined`: not one of mine. Throws InvalidCredentials: mine, and wrong. `audiences` empty means the server's own. */
+export interface TokenAuthenticator {
+  authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult>
+}
+
+/** The first that knows the token. An error of one does not keep the next from knowing it. */
+export class TokenUnion implements TokenAuthenticator {
+  readonly #members: readonly TokenAuthenticator[]
+
+  constructor(members: readonly TokenAuthenticator[]) {
+    this.#members = members
+  }
+
+  authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult> {
+    return this.#from(0, token, audiences, [])
+  }
+
+  #from(
+    start: number,
+    token: string,
+    audiences: readonly string[],
+    errors: InvalidCredentials[],
+  ): TokenResult | Promise<TokenResult> {
+    for (let i = start; i < this.#members.length; i++) {
+      try {
+        const found = this.#members[i]!.authenticateToken(token, audiences)
+        if (found instanceof Promise) {
+          return found.then(
+            (later) => later ?? this.#from(i + 1, token, audiences, errors),
+            (error: unknown) => {
+              errors.push(invalid(error))
+              return this.#from(i + 1, token, audiences, errors)
+            },
+          )
+        }
+        if (found !== undefined) return found
+      } catch (error) {
+        errors.push(invalid(error))
+      }
+    }
+    if (errors.length > 0) throw aggregate(errors)
+    return undefined
+  }
+}
+
+/** Anything else is a defect and not a matter of credentials. */
+export function invalid(error: unknown): InvalidCredentials {
+  if (error instanceof InvalidCredentials) return error
+  throw error
+}
+
+export function aggregate(errors: readonly InvalidCredentials[]): InvalidCredentials {
+  const messages = [...new Set(errors.map((error) => error.message))]
+  return new InvalidCredentials(messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`)
+}
+
+/** As kube-apiserver: what is good is remembered for ten seconds, what is not good is looked at again each time. */
+export const TOKEN_TTL_MS = 10_000
+const LIMIT = 4096
+/** More than any token; longer ones are verified each time rather than kept. */
+const MAX_REMEMBERED_CHARACTERS = 16 * 1024
+
+export class RememberedTokens implements TokenAuthenticator {
+  readonly #tokens: TokenAuthenticator
+  readonly #verified: ExpiringMap<VerifiedToken>
+
+  constructor(tokens: TokenAuthenticator, clock: Clock, ttlMs: number = TOKEN_TTL_MS) {
+    this.#tokens = tokens
+    this.#verified = new ExpiringMap({ clock, ttlMs, limit: LIMIT })
+  }
+
+  authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult> {
+    const key = audiences.length === 0 ? token : `${token} ${JSON.stringify(audiences)}`
+    const known = this.#verified.get(key)
+    if (known !== undefined) {
+      if (known.stillGood === undefined || known.stillGood()) return known
+      this.#verified.delete(key)
+    }
+    const found = this.#tokens.authenticateToken(token, audiences)
+    if (found instanceof Promise) return found.then((later) => this.#remember(key, later))
+    return this.#remember(key, found)
+  }
+
+  #remember(key: string, found: TokenResult): TokenResult {
+    if (found !== undefined && key.length <= MAX_REMEMBERED_CHARACTERS) this.#verified.set(key, found)
+    return found
+  }
+}

@@ -1,0 +1,56 @@
+/** Thread: main. Looks at the files behind certificates from time to time; what is new is handed on, what is broken said once. */
+import type { Clock, Timer } from '../../lib/clock.js'
+import type { Closable } from '../../lib/lifecycle.js'
+import type { Logger } from '../../lib/logger.js'
+import type { RenewedCredentials } from '../../protocol/server-credentials.js'
+
+/** Reading four small files; notifications of the file system do not see what mounts and symbolic links hide. */
+const INTERVAL_MS = 5000
+
+export interface CredentialWatchOptions {
+  readonly renew: () => RenewedCredentials | undefined
+  readonly take: (renewed: RenewedCredentials) => Promise<void>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+export class CredentialWatch implements Closable {
+  readonly #options: CredentialWatchOptions
+  #timer: Timer | undefined
+  #lastProblem = ''
+  #stopped = false
+
+  constructor(options: CredentialWatchOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#timer = this.#options.clock.after(INTERVAL_MS, () => {
+      void this.#look().then(() => {
+        if (!this.#stopped) this.start()
+      })
+    })
+  }
+
+  close(): void {
+    this.#stopped = true
+    this.#timer?.cancel()
+  }
+
+  async #look(): Promise<void> {
+    const { renew, take, logger } = this.#options
+    try {
+      const renewed = renew()
+      if (renewed !== undefined) {
+        await take(renewed)
+        logger.info({ certFile: renewed.tls.certFile }, 'certificates have changed and are used from now on')
+      }
+      this.#lastProblem = ''
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error)
+      if (problem !== this.#lastProblem)
+        logger.warn({ problem }, 'certificates have changed but cannot be used; the old ones stay')
+      this.#lastProblem = problem
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Thread: any. What the server shows and what it believes, in plain data, files read already: each thread that serves
+ * connections or asks who somebody is makes its own from it.
+ */
+import type { UserInfo } from '../api/user-info.js'
+
+/** uWebSockets.js reads the files itself. */
+export interface TlsFiles {
+  readonly certFile: string
+  readonly keyFile: string
+  /** All authorities of client certificates; '': clients are not asked for one. */
+  readonly caFile: string
+  /** OpenSSL's names; '': its own choice. */
+  readonly ciphers: string
+}
+
+export interface FrontProxyHeaders {
+  /** Empty: every name. */
+  readonly allowedNames: readonly string[]
+  readonly username: readonly string[]
+  readonly uid: readonly string[]
+  readonly group: readonly string[]
+  readonly extraPrefixes: readonly string[]
+}
+
+export interface ServiceAccountTokenConfig {
+  /** The first is what new tokens carry; all are accepted. */
+  readonly issuers: readonly string[]
+  /** Where the keys are found, when it is not at the issuer. */
+  readonly jwksUri: string
+  /** The audiences of the API; what a token gets that asks for none. */
+  readonly apiAudiences: readonly string[]
+  /** PEM. */
+  readonly signingKey: string
+  /** PEM: public keys, private keys or certificates, several in one text. Empty: that of the signing key. */
+  readonly publicKeys: readonly string[]
+  /** 0: no limit. */
+  readonly maxExpirationSeconds: number
+  /** Tokens that pods get by injection are good for a year, with a mark after the hour that they asked for. */
+  readonly extendExpiration: boolean
+  /** Whether tokens kept in secrets are held against their secret and account. */
+  readonly lookup: boolean
+}
+
+/** The flags --oidc-*. */
+export interface OidcConfig {
+  readonly issuer: string
+  readonly clientId: string
+  readonly usernameClaim: string
+  /** '-': none; '': the issuer and #, unless the claim is email. */
+  readonly usernamePrefix: string
+  /** '': no groups. */
+  readonly groupsClaim: string
+  readonly groupsPrefix: string
+  readonly requiredClaims: Readonly<Record<string, string>>
+  readonly signingAlgs: readonly string[]
+  /** PEM; '' for the authorities of the system. */
+  readonly ca: string
+}
+
+export interface WebhookTokensConfig {
+  /** A kubeconfig. */
+  readonly configFile: string
+  readonly version: string
+  readonly cacheTtlMs: number
+}
+
+export interface AuthenticationConfig {
+  /** Whom somebody is taken for who shows no credentials at all; undefined: refused. */
+  readonly nobody: UserInfo | undefined
+  /** PEM; '': client certificates say nothing. */
+  readonly clientCa: string
+  readonly frontProxy: { readonly ca: string; readonly headers: FrontProxyHeaders } | undefined
+  /** The text of the CSV file; '': none. */
+  readonly staticTokens: string
+  readonly serviceAccounts: ServiceAccountTokenConfig
+  readonly bootstrapTokens: boolean
+  readonly oidc: OidcConfig | undefined
+  readonly webhook: WebhookTokensConfig | undefined
+}
+
+export interface ServerCredentials {
+  readonly tls: TlsFiles | undefined
+  readonly authentication: AuthenticationConfig
+}
+
+/** What can change while the server runs: the files behind it were written anew. */
+export interface RenewedCredentials {
+  readonly tls: TlsFiles
+  /** PEM; '' for one that is not used. */
+  readonly clientCa: string
+  readonly frontProxyCa: string
+}
