@@ -25,10 +25,7 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   })
   wipeSystemFields(decoded)
   checkNamespace(decoded, worker)
-  const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
-  const object = endpoint.fieldManager.update(undefined, decoded as JsonObject, manager, {
-    now: worker.now(),
-  }) as KubeObject
+  const object = managed(worker, decoded, options.fieldManager)
   const name = metadataOf(object).name ?? ''
   await admission.admit(admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
   const stored = endpoint.conversion?.toHub(object) ?? object
@@ -41,6 +38,12 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   return encodeResponse(worker, 201, created)
 }
 
+function managed(worker: WorkerRequest, decoded: KubeObject, fieldManager: string): KubeObject {
+  const { endpoint, request } = worker
+  const manager = managerOrUserAgent(fieldManager, request.userAgent)
+  return endpoint.fieldManager.update(undefined, decoded as JsonObject, manager, { now: worker.now() }) as KubeObject
+}
+
 /** What is created is no object of the store: a binding, an eviction, a token. */
 async function createThrough(
   worker: WorkerRequest,
@@ -48,13 +51,14 @@ async function createThrough(
 ): Promise<EncodedResponse> {
   const { request, endpoint, admission } = worker
   const options = parseWriteOptions(worker.query, 'CreateOptions')
-  const object = decodeBody(endpoint, request.body, {
+  const decoded = decodeBody(endpoint, request.body, {
     contentType: request.contentType,
     fieldValidation: options.fieldValidation,
     addWarning: worker.addWarning,
   })
-  if (endpoint.handler?.keepsSystemFields !== true) wipeSystemFields(object)
-  checkNamespace(object, worker)
+  if (endpoint.handler?.keepsSystemFields !== true) wipeSystemFields(decoded)
+  checkNamespace(decoded, worker)
+  const object = endpoint.handler?.recordsManagers === true ? managed(worker, decoded, options.fieldManager) : decoded
   const name = request.info.name === '' ? (metadataOf(object).name ?? '') : request.info.name
   const attributes = admissionAttributes(worker, 'CREATE', options.dryRun, { object, name })
   await admission.admit(attributes)

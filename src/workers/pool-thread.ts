@@ -5,6 +5,7 @@ import { formatGroupResource } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
 import type { KubeObject } from '../api/object.js'
 import { openAuthorizer } from '../auth/authz/open-authorizer.js'
+import { RBAC_GROUP } from '../auth/authz/rbac-index.js'
 import { CacheClient } from '../cacher/cache-client.js'
 import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
@@ -17,6 +18,7 @@ import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
+import { escalationHooks } from '../registry/rbac.authorization.k8s.io/escalation-hooks.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
 import { admissionChain } from './admission-plugins.js'
 import { RegistryAdmissionWriter } from './admission-writer.js'
@@ -77,15 +79,25 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       })
     }),
   })
+  const { authorizer, rbac } = openAuthorizer({
+    config: start.authorization,
+    cache: (resource) => cache.resource(resource),
+    clock: systemClock,
+    random: Math.random,
+  })
   const endpoints = new EndpointTable({
     scheme,
     restOptions,
     handlers: handlerTable({
       storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
       tokenIssuer: undefined,
+      authorizer,
     }),
     eventTtlSeconds: start.eventTtlSeconds,
-    hooks: ({ group, resource }) => (group === '' && resource === 'services' ? services().hooks : undefined),
+    hooks: ({ group, resource }) => {
+      if (group === RBAC_GROUP) return escalationHooks(resource, { authorizer, held: rbac })
+      return group === '' && resource === 'services' ? services().hooks : undefined
+    },
   })
   followChanges(line.changes, scheme, endpoints)
   let registry: ServiceRegistry | undefined
@@ -106,17 +118,11 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     return leases
   }
   const objects = new ObjectLookup({ endpoints, scheme, restOptions, cache })
-  const access = openAuthorizer({
-    config: start.authorization,
-    cache: (resource) => cache.resource(resource),
-    clock: systemClock,
-    random: Math.random,
-  })
   const admission = admissionChain({
     start: start.admission,
     objects,
     writer: new RegistryAdmissionWriter(endpoints, systemClock),
-    authorizer: access.authorizer,
+    authorizer,
     scheme,
     clock: systemClock,
     random: Math.random,
@@ -125,6 +131,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     endpoints,
     admission,
     objects,
+    authorizer,
     clock: systemClock,
     logger,
     services,

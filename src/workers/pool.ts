@@ -10,6 +10,7 @@ import { encodeProtobuf } from '../api/protobuf/envelope.js'
 import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
 import { statusBody } from '../api/status-body.js'
 import { bootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.js'
+import type { Authorizer } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
 import type {
@@ -40,6 +41,7 @@ export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable
   readonly admission: AdmissionChain
   readonly objects: ObjectLookup
+  readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
@@ -80,9 +82,9 @@ export class PoolWorker {
   async #serve(type: 'read' | 'write', request: PoolRequest): Promise<EncodedResponse> {
     let worker: WorkerRequest | undefined
     try {
-      const { endpoints, admission, clock } = this.#options
+      const { endpoints } = this.#options
       const endpoint = endpoints.find(request.info)
-      worker = new WorkerRequest(request, endpoint, admission, clock)
+      worker = new WorkerRequest(request, endpoint, this.#options)
       const answer = type === 'read' ? read(worker) : this.#write(worker)
       const response = await (endpoint.info.definitionHash === undefined
         ? answer

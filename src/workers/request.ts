@@ -1,6 +1,7 @@
 /** Thread: pool. A request while a worker has it: what strategies may know, and the warnings it gathers. */
 
 import type { AdmissionChain } from '../admission/chain.js'
+import type { Authorizer } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
 import type { PoolRequest } from '../protocol/main-pool.js'
 import type { RequestContext } from '../registry/generic/strategy.js'
@@ -9,20 +10,29 @@ import type { Endpoint } from './endpoint.js'
 /** So many warnings reach a client; one that makes more learns that too. */
 const MAX_WARNINGS = 30
 
+/** What all requests of a worker share. */
+export interface WorkerParts {
+  readonly admission: AdmissionChain
+  readonly authorizer: Authorizer
+  readonly clock: Clock
+}
+
 export class WorkerRequest {
   readonly request: PoolRequest
   readonly endpoint: Endpoint
   readonly admission: AdmissionChain
+  readonly authorizer: Authorizer
   readonly query: URLSearchParams
   readonly #warnings = new Set<string>()
   readonly #annotations = new Map<string, string>()
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
-  constructor(request: PoolRequest, endpoint: Endpoint, admission: AdmissionChain, clock: Clock) {
+  constructor(request: PoolRequest, endpoint: Endpoint, { admission, authorizer, clock }: WorkerParts) {
     this.request = request
     this.endpoint = endpoint
     this.admission = admission
+    this.authorizer = authorizer
     this.query = new URLSearchParams(request.query)
     this.#clock = clock
   }

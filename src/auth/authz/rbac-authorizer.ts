@@ -103,6 +103,11 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     return { rules, error: missing.length === 0 ? '' : joined(missing) }
   }
 
+  /** Of the role that a binding in this namespace means; undefined when there is none. */
+  rulesOfRole(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined {
+    return this.#index.sync() ? this.#index.role(kind, namespace, name)?.rules : undefined
+  }
+
   rulesFor(user: UserInfo, namespace: string): RuleSet {
     const { rules, error } = this.policyRulesFor(user, namespace)
     return {

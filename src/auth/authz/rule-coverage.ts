@@ -38,11 +38,26 @@ function ruleCovers(held: PolicyRule, wanted: PolicyRule): boolean {
   return wanted.resourceNames.length > 0 && wanted.resourceNames.every((name) => held.resourceNames.includes(name))
 }
 
+/** Beyond so many single permissions nobody checks: a role that lists more is more than anybody holds. */
+const MAX_PERMISSIONS = 100_000
+/** So many that are missing are enough to say. */
+const MAX_MISSING = 200
+
+const permissions = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
+  verbs.length * (nonResourceURLs.length + apiGroups.length * resources.length * Math.max(1, resourceNames.length))
+
 /** What of `wanted` is not among `held`, each for one thing; empty: all of it is. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const missing: PolicyRule[] = []
+  let budget = MAX_PERMISSIONS
   for (const rule of wanted) {
-    for (const one of breakdown(rule)) if (!held.some((own) => ruleCovers(own, one))) missing.push(one)
+    budget -= permissions(rule)
+    if (budget < 0) return [...missing, rule]
+    for (const one of breakdown(rule)) {
+      if (held.some((own) => ruleCovers(own, one))) continue
+      missing.push(one)
+      if (missing.length >= MAX_MISSING) return missing
+    }
   }
   return missing
 }

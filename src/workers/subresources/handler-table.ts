@@ -1,5 +1,7 @@
 /** Thread: pool. Which endpoints have a handler of their own. */
 import type { ServiceAccountTokenIssuer } from '../../auth/authn/service-account-tokens.js'
+import type { Authorizer, RuleResolver } from '../../auth/interface.js'
+import { accessReviewRows } from './access-reviews.js'
 import { legacyBindingRow, podBindingRow } from './binding.js'
 import { componentStatusRow, httpsProbe, storageProbe } from './component-statuses.js'
 import { evictionRow } from './eviction.js'
@@ -16,10 +18,13 @@ export interface HandlerEnvironment {
   readonly storageProbes: readonly (() => Promise<void>)[]
   /** Without one no tokens are given out. */
   readonly tokenIssuer: ServiceAccountTokenIssuer | undefined
+  /** Answers questions about access. */
+  readonly authorizer: Authorizer & RuleResolver
 }
 
-export function handlerTable({ storageProbes, tokenIssuer }: HandlerEnvironment): HandlerTable {
+export function handlerTable({ storageProbes, tokenIssuer, authorizer }: HandlerEnvironment): HandlerTable {
   return {
+    ...accessReviewRows(authorizer),
     bindings: legacyBindingRow,
     componentstatuses: componentStatusRow({
       ...Object.fromEntries(storageProbes.map((probe, i) => [`etcd-${i}`, storageProbe(probe)])),

@@ -32,6 +32,8 @@ export interface EndpointHandler {
   readonly acceptedVersions?: readonly string[]
   /** uid and resourceVersion in the body of a create are preconditions, not leftovers. */
   readonly keepsSystemFields?: boolean
+  /** The answer to a create shows who set which fields of it. */
+  readonly recordsManagers?: boolean
   get?: Store['get']
   list?(
     context: RequestContext,
