@@ -7,7 +7,13 @@
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { Deferred } from '../lib/deferred.js'
-import type { ClusterHandoff, OwnerToReader, ReaderToOwner, ResourceNotice } from '../protocol/reader-owner.js'
+import type {
+  ClusterHandoff,
+  HandedDraft,
+  OwnerToReader,
+  ReaderToOwner,
+  ResourceNotice,
+} from '../protocol/reader-owner.js'
 import { ClockTruth } from './clock-truth.js'
 import type { Fence } from './fence.js'
 import { MemoryReader } from './memory-reader.js'
@@ -26,6 +32,8 @@ export class CacheClient {
   readonly #resources = new Map<string, ResourceNotice>()
   readonly #questions = new Map<number, Deferred<boolean>>()
   readonly #attached = new Deferred<void>()
+  /** By cluster, to be sent when the turn ends. */
+  readonly #drafts = new Map<number, HandedDraft[]>()
   #lastQuestion = 0
   #detached = false
 
@@ -65,6 +73,22 @@ export class CacheClient {
   /** To the embedded engine, for a RemoteKV; undefined on etcd. */
   kvPort(cluster = 0): MessagePort | undefined {
     return this.#cluster(cluster).kvPort
+  }
+
+  /** What is about to be written to etcd: all of a turn goes as one message. */
+  handDraft(cluster: number, draft: HandedDraft): void {
+    if (this.#detached) return
+    const drafts = this.#drafts.get(cluster)
+    if (drafts !== undefined) {
+      drafts.push(draft)
+      return
+    }
+    const collected = [draft]
+    this.#drafts.set(cluster, collected)
+    queueMicrotask(() => {
+      this.#drafts.delete(cluster)
+      this.#port.postMessage({ type: 'drafts', cluster, drafts: collected } satisfies ReaderToOwner)
+    })
   }
 
   /** The owner forgets this thread and what it has pinned. */

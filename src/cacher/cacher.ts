@@ -8,6 +8,7 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
+import type { HandedDraft } from '../protocol/reader-owner.js'
 import type { KV } from '../storage/kv.js'
 import type { LocalKV } from '../storage/local-kv.js'
 import { AppliedKV } from './applied-kv.js'
@@ -126,6 +127,11 @@ export class Cacher {
       ...resource,
       createArena: () => this.#memory.createArena(resource.resource, this.#options.arena),
     })
+  }
+
+  /** Made by the threads of this process of what they are writing. */
+  handDrafts(drafts: readonly HandedDraft[]): void {
+    this.#reflector.handed.add(drafts)
   }
 
   removeResource(name: string): void {

@@ -20,6 +20,7 @@ import type { Logger } from '../lib/logger.js'
 import { isTooOld, StorageError } from '../storage/errors.js'
 import type { KeyValue, KV, KvWatch } from '../storage/kv.js'
 import { type ArenaEntry, CachedResource, type StatusListener } from './cached-resource.js'
+import { HandedDrafts } from './handed-drafts.js'
 import { listPages } from './list-pages.js'
 import { PrefixRouter } from './prefix-router.js'
 import type { ResourceRegistration, ResourceStatus } from './resource-registration.js'
@@ -55,6 +56,7 @@ export class Reflector {
   readonly #random: Random
   readonly #resources = new Map<string, CachedResource>()
   readonly #router = new PrefixRouter<CachedResource>()
+  readonly handed = new HandedDrafts()
   readonly #applier: StreamApplier
   readonly #abort = new AbortController()
   readonly #synced = new Deferred<void>()
@@ -68,7 +70,11 @@ export class Reflector {
   constructor(options: ReflectorOptions) {
     this.#options = options
     this.#random = options.random ?? Math.random
-    this.#applier = new StreamApplier({ router: this.#router, clock: options.revisionClock })
+    this.#applier = new StreamApplier({
+      router: this.#router,
+      clock: options.revisionClock,
+      handed: this.handed,
+    })
     // Whoever does not wait for it must not be told by an unhandled rejection.
     this.#synced.promise.catch(() => undefined)
   }

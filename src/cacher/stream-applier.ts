@@ -8,6 +8,7 @@
 import type { RecordDraft } from '../protocol/record-draft.js'
 import type { KvEvent, KvWatchBatch } from '../storage/kv.js'
 import type { CachedResource, Change } from './cached-resource.js'
+import type { HandedDrafts } from './handed-drafts.js'
 import type { PrefixRouter } from './prefix-router.js'
 import type { ClockWriter } from './shared-memory.js'
 
@@ -19,10 +20,12 @@ interface Routed {
 export class StreamApplier {
   readonly #router: PrefixRouter<CachedResource>
   readonly #clock: ClockWriter
+  readonly #handed: HandedDrafts
 
-  constructor(options: { router: PrefixRouter<CachedResource>; clock: ClockWriter }) {
+  constructor(options: { router: PrefixRouter<CachedResource>; clock: ClockWriter; handed: HandedDrafts }) {
     this.#router = options.router
     this.#clock = options.clock
+    this.#handed = options.handed
   }
 
   /** Undefined when it was done at once, which is the rule; a promise when something had to be waited for. */
@@ -32,7 +35,7 @@ export class StreamApplier {
     for (const event of batch.events) {
       const resource = this.#router.route(event.kv.key)
       if (resource === undefined) continue
-      const draft = draftOf(resource, event)
+      const draft = this.#draftOf(resource, event)
       if (draft instanceof Promise) {
         waiting = true
         routed.push(draft.then((d) => ({ resource, change: changeOf(event, d) })))
@@ -43,6 +46,11 @@ export class StreamApplier {
     if (waiting) return Promise.all(routed).then((all) => this.#write(all, batch.revision))
     this.#write(routed as Routed[], batch.revision)
     return undefined
+  }
+
+  #draftOf(resource: CachedResource, event: KvEvent): ReturnType<CachedResource['decode']> | undefined {
+    if (event.type === 'delete' || resource.closed) return undefined
+    return event.draft ?? this.#handed.take(event.kv) ?? resource.decode(event.kv)
   }
 
   #write(changes: readonly Routed[], revision: number): void {
@@ -62,11 +70,6 @@ export class StreamApplier {
     publish()
     this.#clock.advance(revision)
   }
-}
-
-function draftOf(resource: CachedResource, event: KvEvent): ReturnType<CachedResource['decode']> | undefined {
-  if (event.type === 'delete' || resource.closed) return undefined
-  return event.draft ?? resource.decode(event.kv)
 }
 
 function changeOf(event: KvEvent, draft: RecordDraft | Error | undefined): Change {

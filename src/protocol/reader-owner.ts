@@ -5,6 +5,7 @@
  * Order: `hello` comes first. A port that closes detaches its thread. Queues: one fence question a thread and turn.
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { RecordDraft } from './record-draft.js'
 
 /** One storage cluster, as a thread attaches to it. The ports in it are transferred. */
 export interface ClusterHandoff {
@@ -31,4 +32,15 @@ export type OwnerToReader =
   | { readonly type: 'resource'; readonly notice: ResourceNotice }
   | { readonly type: 'fence'; readonly question: number; readonly passed: boolean }
 
-export type ReaderToOwner = { readonly type: 'fence'; readonly question: number; readonly cluster: number }
+/** An object that this thread is about to write to etcd, as the owner would make it of the value. */
+export interface HandedDraft {
+  readonly key: string
+  /** As it will be in the store. */
+  readonly value: Uint8Array
+  readonly draft: RecordDraft
+}
+
+export type ReaderToOwner =
+  | { readonly type: 'fence'; readonly question: number; readonly cluster: number }
+  /** All of a turn. */
+  | { readonly type: 'drafts'; readonly cluster: number; readonly drafts: readonly HandedDraft[] }

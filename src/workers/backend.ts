@@ -5,14 +5,16 @@ import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
 import type { Backend } from '../storage/decorator.js'
+import { exactBytes } from '../storage/embedded/port-bytes.js'
 import { RemoteKV } from '../storage/embedded/remote-kv.js'
 import { EtcdKV } from '../storage/etcd/etcd-kv.js'
 import type { KV } from '../storage/kv.js'
 import { LeaseManager } from '../storage/lease-manager.js'
 import type { StorageConfig } from '../storage/storage-config.js'
 
-export function openBackend(config: StorageConfig, cache: CacheClient, logger: Logger): Backend {
-  const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, logger)
+/** `cluster` is the place of the servers among those of the owner. */
+export function openBackend(config: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): Backend {
+  const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger)
   const leases = new LeaseManager({ kv, clock: systemClock, reuseDurationSeconds: config.leaseReuseDurationSeconds })
   return { kv, leases, close: () => kv.close() }
 }
@@ -25,12 +27,18 @@ function embedded(cache: CacheClient): KV {
   return kv
 }
 
-function etcd({ transport }: StorageConfig, logger: Logger): KV {
+function etcd({ transport }: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): KV {
   const { servers, trustedCaFile, certFile, keyFile } = transport
   const secure = trustedCaFile !== '' || certFile !== ''
   const tls = {
     ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
     ...(certFile === '' ? {} : { cert: readFileSync(certFile), key: readFileSync(keyFile) }),
   }
-  return new EtcdKV({ endpoints: servers, logger, ...(secure ? { tls } : {}) })
+  return new EtcdKV({
+    endpoints: servers,
+    logger,
+    onDraft: (key, value, { body, ...draft }) =>
+      cache.handDraft(cluster, { key, value: exactBytes(value), draft: { ...draft, body: exactBytes(body) } }),
+    ...(secure ? { tls } : {}),
+  })
 }

@@ -53,7 +53,12 @@ export class OwnerReaders {
     }
   }
 
-  async #answer(port: MessagePort, { question, cluster }: ReaderToOwner): Promise<void> {
+  async #answer(port: MessagePort, message: ReaderToOwner): Promise<void> {
+    if (message.type === 'drafts') {
+      this.#clusters[message.cluster]?.cacher.handDrafts(message.drafts)
+      return
+    }
+    const { question, cluster } = message
     const passed = (await this.#clusters[cluster]?.cacher.fence.pass()) ?? false
     port.postMessage({ type: 'fence', question, passed } satisfies OwnerToReader)
   }

@@ -20,6 +20,7 @@ import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/re
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { escalationHooks } from '../registry/rbac.authorization.k8s.io/escalation-hooks.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
+import { transportKey } from '../storage/storage-config.js'
 import { admissionChain } from './admission-plugins.js'
 import { RegistryAdmissionWriter } from './admission-writer.js'
 import { openBackend } from './backend.js'
@@ -54,8 +55,9 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const transformers = await openTransformers(etcdOptions, logger)
   const scheme = new Scheme(start, transformers?.transformers)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
+  const clusters = scheme.configs().map(transportKey)
   const rawStorages = new RawStorages({
-    openBackend: (config) => openBackend(config, cache, logger),
+    openBackend: (config) => openBackend(config, clusters.indexOf(transportKey(config)), cache, logger),
     metricsOf: (resource) => new StoreMetrics(recorder, resource),
   })
   const undecorated = undecoratedStorage(rawStorages)

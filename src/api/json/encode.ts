@@ -35,7 +35,12 @@ export function encodeUntyped(value: Json): string {
 
 function printStruct(object: JsonObject, plan: StructPlan): string {
   if (plan.sorted) return printCustom(object, plan)
-  return printOrdered(object, plan) ?? printByField(object, plan)
+  // Objects of one type mostly come from one place: as the last one was, so is this one.
+  if (plan.outOfOrder) return printAnyOrder(object, plan)
+  const text = printOrdered(object, plan)
+  if (text !== undefined) return text
+  plan.outOfOrder = true
+  return printAnyOrder(object, plan)
 }
 
 /**
@@ -59,12 +64,38 @@ function printOrdered(object: JsonObject, plan: StructPlan): string | undefined 
   return filled === plan.filled.length ? `{${text}}` : undefined
 }
 
-function printByField(object: JsonObject, plan: StructPlan): string {
-  let text = ''
-  for (const field of plan.inOrder) {
-    const piece = printField(object[field.name], field)
-    if (piece !== undefined) text += text === '' ? field.prefix + piece : `,${field.prefix}${piece}`
+/** The members as they come, each printed once and put at its place; then what the type prints though it is absent. */
+function printAnyOrder(object: JsonObject, plan: StructPlan): string {
+  const fields: FieldPlan[] = []
+  const pieces: string[] = []
+  let isInOrder = true
+  let filled = 0
+  const put = (field: FieldPlan, piece: string): void => {
+    let at = fields.length
+    for (; at > 0 && fields[at - 1]!.index > field.index; at--) {
+      fields[at] = fields[at - 1]!
+      pieces[at] = pieces[at - 1]!
+      isInOrder = false
+    }
+    fields[at] = field
+    pieces[at] = piece
   }
+  for (const key in object) {
+    const field = plan.fields.get(key)
+    const value = object[key]
+    if (field === undefined || value === undefined) continue
+    if (field.absent !== 'nothing') filled++
+    const piece = printField(value, field)
+    if (piece !== undefined) put(field, piece)
+  }
+  if (filled < plan.filled.length) {
+    isInOrder = false
+    for (const field of plan.filled) if (object[field.name] === undefined) put(field, printField(undefined, field)!)
+  }
+  plan.outOfOrder = !isInOrder
+  let text = ''
+  for (let i = 0; i < fields.length; i++)
+    text += i === 0 ? fields[i]!.prefix + pieces[i]! : `,${fields[i]!.prefix}${pieces[i]!}`
   return `{${text}}`
 }
 

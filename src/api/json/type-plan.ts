@@ -36,6 +36,8 @@ export interface StructPlan {
   readonly preserveUnknown: boolean
   /** Built-in types print in the order of the schema; others, as Go prints maps, by key. */
   readonly sorted: boolean
+  /** The codec's own note: whether the last object of this type had its members in another order than the type. */
+  outOfOrder: boolean
 }
 
 /** Only on first use: the fields of a struct may lead back to it. */
@@ -48,6 +50,7 @@ class LazyStructPlan implements StructPlan {
   readonly name: string
   readonly goName: string
   readonly preserveUnknown: boolean
+  outOfOrder = false
 
   constructor(schema: StructSchema) {
     this.#schema = schema

@@ -2,9 +2,11 @@
  * Thread: any. The key-value contract on an etcd cluster: transactions and ranges over the lean channel, watches in
  * etcd-watch.ts, and what is rare (leases, compaction, status) in etcd-admin.ts. Constructing it connects to nothing.
  */
+
 import { type Clock, systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
+import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isTooOld, StorageError } from '../errors.js'
 import {
   type CallOptions,
@@ -56,6 +58,8 @@ export interface EtcdKVOptions {
   readonly backoffCapMs?: number
   /** Bytes of events that a watch may hold for a consumer that is slow; see etcd-watch.ts. */
   readonly watchBufferBytes?: number
+  /** Told of the drafts of writes when they are sent: etcd has no use for them. */
+  readonly onDraft?: (key: string, value: Uint8Array, draft: RecordDraft) => void
 }
 
 /** Above etcd's own election timeout, so that a change of leader is waited out. */
@@ -82,6 +86,7 @@ export class EtcdKV implements KV {
   readonly #random: Random
   readonly #logger: Logger
   readonly #watchBufferBytes: number
+  readonly #onDraft: EtcdKVOptions['onDraft']
   readonly #watches = new Set<EtcdWatch>()
   #compactedRevision = 0
   #closed = false
@@ -91,6 +96,7 @@ export class EtcdKV implements KV {
     this.#clock = options.clock ?? systemClock
     this.#random = options.random ?? Math.random
     this.#logger = options.logger ?? nullLogger
+    this.#onDraft = options.onDraft
     this.#watchBufferBytes = options.watchBufferBytes ?? DEFAULT_WATCH_BUFFER_BYTES
     this.#endpoints = new Endpoints({
       urls: options.endpoints,
@@ -137,6 +143,7 @@ export class EtcdKV implements KV {
   ): Promise<KvWriteResult> {
     const getOnFailure = options.getOnFailure ?? false
     const frame = encodeOptimisticPut(key, value, expectedModRevision, options.lease ?? NO_LEASE, getOnFailure)
+    if (options.draft !== undefined) this.#onDraft?.(key, value, options.draft)
     return this.#txn(`put ${key}`, frame, options)
   }
 
