@@ -185,6 +185,32 @@ export function newInvalid({ group, kind }: GroupKind, name: string, errors: rea
   })
 }
 
+/** Another server's refusal, with its words. */
+export function newGenericFailure(code: number, resource: GroupResource, name: string, text: string): StatusError {
+  const [
+    reason = 'Unknown',
+    message = `the server responded with the status code ${code} but did not return more information`,
+  ] = FOREIGN[code] ?? []
+  const what = `${formatGroupResource(resource)} ${name}`
+  return failure(code, reason, `${message} (get ${what})`, {
+    ...about(resource, name),
+    ...(text === '' ? {} : { causes: [{ reason: 'UnexpectedServerResponse', message: text }] }),
+  })
+}
+
+const FOREIGN: Readonly<Record<number, readonly [reason: string, message: string]>> = {
+  400: ['BadRequest', 'the server rejected our request for an unknown reason'],
+  401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+  403: ['Forbidden', 'the server does not allow access to the requested resource'],
+  404: ['NotFound', 'the server could not find the requested resource'],
+  429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+  503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+  504: [
+    'Timeout',
+    'the server was unable to return a response in the time allotted, but may still be processing the request',
+  ],
+}
+
 /** What a proxy in front of kube-apiserver would say too: no object is involved, so details are empty. */
 const GENERIC: Readonly<Record<number, readonly [reason: string, message: string]>> = {
   404: ['NotFound', 'the server could not find the requested resource'],

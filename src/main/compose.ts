@@ -81,6 +81,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       logLevel: config.logLevel,
       authorization: config.authorization,
       admission: config.admission,
+      connection: config.kubelet,
     },
     attach: () => owner.attach(),
     onMetrics,

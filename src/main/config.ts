@@ -1,7 +1,7 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
 import type { AuthorizationConfig, AuthorizationMode } from '../protocol/authorization-config.js'
-import type { AdmissionStart, ServiceNetwork } from '../protocol/pool-start.js'
+import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
 import { readAdmissionConfig } from './admission-config.js'
@@ -49,6 +49,15 @@ export interface Config {
   readonly priorityAndFairness: boolean
   readonly requestTimeoutMs: number
   readonly minRequestTimeoutSeconds: number
+  readonly kubelet: KubeletConfig
+}
+
+export interface KubeletConfig extends ConnectionConfig {
+  /** Without one, the certificates of kubelets are not verified. */
+  readonly caFile: string
+  readonly certFile: string
+  readonly keyFile: string
+  readonly timeoutMs: number
 }
 
 /** The configuration, or everything that is wrong with the flags. */
@@ -124,6 +133,14 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     priorityAndFairness: flagBoolean(values, 'enable-priority-and-fairness'),
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
+    kubelet: {
+      preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
+      kubeletPort: flagNumber(values, 'kubelet-port'),
+      caFile: text('kubelet-certificate-authority'),
+      certFile: text('kubelet-client-certificate'),
+      keyFile: text('kubelet-client-key'),
+      timeoutMs: flagDurationMs(values, 'kubelet-timeout'),
+    },
   }
   return { config: Object.freeze(config) as Config }
 }

@@ -10,7 +10,9 @@ import { STATUS_CODES } from 'node:http'
 import type { Credentials } from '../auth/interface.js'
 import { assert } from '../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
+import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
+import { ServerSocket } from './upgrade/server-socket.js'
 
 /** What is used of uWebSockets.js' HttpResponse. */
 export interface ResponsePort {
@@ -89,6 +91,9 @@ function statusLine(status: number): string {
 /** Answers up to this are written at once: slicing them would cost more than it gives others. */
 const AT_ONCE_BYTES = 64 * 1024
 
+/** Turns the connection into a WebSocket; calls the socket's `opened` before it returns. */
+export type Upgrade = (protocol: string, socket: ServerSocket) => void
+
 export class Exchange implements Credentials {
   readonly head: RequestHead
   /** name, value, …: go with whatever the answer is. */
@@ -100,11 +105,13 @@ export class Exchange implements Credentials {
   #onEnd: ((status: number) => void) | undefined
   #status = 0
   #bytes = 0
-  #body: BodyReader | undefined
+  #body: BodyReader | BodyStream | undefined
   #certificate: string | undefined
+  readonly #upgrade: Upgrade | undefined
 
   /** Without turns, a large answer is written as fast as the client takes it. */
-  constructor(head: RequestHead, port: ResponsePort, turns?: BulkTurns) {
+  constructor(head: RequestHead, port: ResponsePort, turns?: BulkTurns, upgrade?: Upgrade) {
+    this.#upgrade = upgrade
     this.head = head
     this.#port = port
     this.#turns = turns
@@ -152,6 +159,25 @@ export class Exchange implements Credentials {
     return Buffer.from(this.#port.getRemoteAddressAsText()).toString('latin1')
   }
 
+  get asksForWebSocket(): boolean {
+    return this.#upgrade !== undefined
+  }
+
+  /** The answer is a WebSocket from here on; undefined when the client is gone, or has been answered. */
+  acceptWebSocket(protocol: string): ServerSocket | undefined {
+    if (this.#state !== 'open' || this.#upgrade === undefined) return undefined
+    this.#state = 'answering'
+    this.#status = 101
+    const socket = new ServerSocket(
+      (bytes) => {
+        this.#bytes += bytes
+      },
+      () => this.#end(),
+    )
+    this.#port.cork(() => this.#upgrade!(protocol, socket))
+    return socket
+  }
+
   /** Called once, when the answer is out or the client is gone (status 0). */
   onFinished(listener: (status: number) => void): void {
     this.#onEnd = listener
@@ -197,6 +223,7 @@ export class Exchange implements Credentials {
    * beyond is taken in and dropped first: a client that is still writing when the connection closes never reads why.
    */
   readBody(limitBytes: number): Promise<Uint8Array> {
+    assert(!(this.#body instanceof BodyStream), 'a body is read as a whole or as a stream')
     if (this.#body === undefined) {
       if (this.aborted) return Promise.reject(new ClientGone())
       this.#body = new BodyReader(limitBytes)
@@ -206,6 +233,29 @@ export class Exchange implements Credentials {
       this.#port.resume()
     }
     return this.#body.promise
+  }
+
+  /** The body as it comes, however long it is. What arrives before it is read waits in the client's hands. */
+  bodyStream(): BodyStream {
+    if (this.#body instanceof BodyStream) return this.#body
+    assert(this.#body === undefined, 'a body is read as a whole or as a stream')
+    const port = this.#port
+    const stream = new BodyStream({
+      pause: () => {
+        if (!this.over) port.pause()
+      },
+      resume: () => {
+        if (!this.over) port.resume()
+      },
+    })
+    this.#body = stream
+    if (this.aborted) stream.gone()
+    else {
+      this.onAbort(() => stream.gone())
+      port.onData((chunk, isLast) => stream.take(chunk, isLast))
+      stream.pause()
+    }
+    return stream
   }
 
   #startBody(body: BodyReader): void {
@@ -386,6 +436,10 @@ export class Exchange implements Credentials {
   /** A connection that waits for its body's rest would never take the next request. */
   #resumeBody(): void {
     if (this.#body?.paused !== true) return
+    if (this.#body instanceof BodyStream) {
+      this.#body.discard()
+      return
+    }
     this.#body.paused = false
     this.#port.resume()
   }
@@ -395,7 +449,7 @@ export class Exchange implements Credentials {
     port.writeStatus(statusLine(status))
     port.writeHeader('Audit-Id', this.head.auditId)
     if (headers?.includes('Cache-Control') !== true) port.writeHeader('Cache-Control', 'no-cache, private')
-    port.writeHeader('Content-Type', contentType)
+    if (contentType !== '') port.writeHeader('Content-Type', contentType)
     if (headers !== undefined)
       for (let i = 0; i + 1 < headers.length; i += 2) port.writeHeader(headers[i]!, headers[i + 1]!)
     const extra = this.extraHeaders

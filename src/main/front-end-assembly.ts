@@ -24,6 +24,7 @@ import { FrontEnd } from './front-end.js'
 import type { FrontEndState } from './front-end-state.js'
 import { HttpServer } from './http-server.js'
 import { Inflight } from './inflight.js'
+import { KubeletConnector } from './kubelet/kubelet-connector.js'
 import { NonResourcePaths } from './non-resource-paths.js'
 import { objectsOf } from './object-access.js'
 import { installOpenIdPaths } from './openid-paths.js'
@@ -109,7 +110,10 @@ export class FrontEndAssembly implements Closable {
           resolve: (info) => frontEnd.resource(info),
         })
       : undefined
+    const connector = new KubeletConnector({ pool, trust: config.kubelet, authorizer: access.authorizer })
+    lifecycle.own('connections to kubelets', connector)
     const frontEnd: FrontEnd = new FrontEnd({
+      connector,
       cache: view,
       pool,
       clock: systemClock,

@@ -12,9 +12,9 @@ import type { ArenaReader } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
-import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
+import type { PoolRequest } from '../protocol/main-pool.js'
 import { ApiRequest } from './api-request.js'
-import { respondCompressed, wantsGzip } from './compression.js'
+import { type Connector, isPassedOn } from './connector.js'
 import { type ConversionForm, Converter, withoutColumns } from './converter.js'
 import type { Exchange } from './exchange.js'
 import { isMutating } from './inflight.js'
@@ -26,6 +26,7 @@ import { requestInfo } from './request-info.js'
 import type { RequestObserver } from './request-observer.js'
 import { requestTimeoutMs, timedOut } from './request-timeout.js'
 import { checkShape, ResourceTable } from './resource-table.js'
+import { respondEncoded } from './respond-encoded.js'
 import type { ServedResource } from './served-resource.js'
 import { ConvertingHub } from './verbs/converting-hub.js'
 import { getObject } from './verbs/get.js'
@@ -57,6 +58,8 @@ export interface FrontEndOptions {
   readonly authorizer?: Authorizer | undefined
   readonly gate: RequestGate
   readonly observer?: RequestObserver | undefined
+  /** Without one, nothing is passed on to kubelets, pods and services. */
+  readonly connector?: Connector | undefined
 }
 
 export class FrontEnd {
@@ -214,7 +217,8 @@ export class FrontEnd {
 
   /** What comes in while a request waits would be lost. */
   #holdBody({ info, exchange }: ApiRequest): void {
-    if (isMutating(info.verb)) exchange.holdBody(MAX_BODY_BYTES)
+    if (isPassedOn(info)) exchange.bodyStream()
+    else if (isMutating(info.verb)) exchange.holdBody(MAX_BODY_BYTES)
   }
 
   #serve(request: ApiRequest): Promise<void> | undefined {
@@ -242,6 +246,7 @@ export class FrontEnd {
 
   #dispatch(request: ReadRequest): Promise<void> | undefined {
     const { info, exchange } = request
+    if (isPassedOn(info)) return this.#passOn(request)
     if (exchange.head.method === 'HEAD' || info.verb === '') throw newGenericServerResponse(405)
     if (isMutating(info.verb)) return this.#write(request)
     const { resource, query } = request
@@ -258,6 +263,13 @@ export class FrontEnd {
     }
     if (!isList) return getObject(request, arena, this.#context, form)
     return listObjects(request, arena, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
+  }
+
+  /** Log, exec and their kin: another server answers. */
+  #passOn(request: ReadRequest): Promise<void> {
+    const { connector } = this.#options
+    if (connector === undefined) throw newGenericServerResponse(404)
+    return connector.connect(request, this.#poolRequest(request, new Uint8Array()))
   }
 
   #accepted(exchange: Exchange, streams: boolean, resource: ServedResource): AcceptedMediaType {
@@ -355,23 +367,4 @@ function decodePath(rawPath: string): string {
   } catch {
     throw newBadRequest('the path is not valid percent-encoding')
   }
-}
-
-export function respondEncoded(
-  exchange: Exchange,
-  { status, contentType, headers, warnings, body }: EncodedResponse,
-): Promise<void> | undefined {
-  const all = [...headers]
-  for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
-  const head = { status, contentType, headers: all }
-  if (wantsGzip(exchange, body.byteLength)) return respondCompressed(exchange, head, body)
-  exchange.respond(head, body)
-  return undefined
-}
-
-/** Header values hold one line of plain text. */
-function quoteWarning(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not reach a header
-  const plain = text.replace(/[\u0000-\u001f\u007f]/g, ' ')
-  return `"${plain.replace(/[\\"]/g, (c) => `\\${c}`)}"`
 }

@@ -6,8 +6,14 @@ import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { TlsFiles } from '../protocol/server-credentials.js'
 import type { BulkTurns } from './bulk-turns.js'
-import { Exchange, type RequestHead, type ResponsePort } from './exchange.js'
+import { Exchange, type RequestHead, type ResponsePort, type Upgrade } from './exchange.js'
 import { isPortFree } from './port-probe.js'
+import type { ServerSocket } from './upgrade/server-socket.js'
+
+/** Clients of exec send up to 32 KiB a message; tunnels and others more. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024
+/** Clients that are gone without a word are found by pings in this time. */
+const IDLE_TIMEOUT_SECONDS = 120
 
 export interface HttpServerOptions {
   readonly host: string
@@ -93,12 +99,33 @@ export class HttpServer implements Closable {
   }
 
   #serve(app: uws.TemplatedApp): uws.TemplatedApp {
+    app.ws<{ readonly socket: ServerSocket }>('/*', {
+      maxPayloadLength: MAX_FRAME_BYTES,
+      // What is sent is never dropped: who sends waits for the drain.
+      maxBackpressure: 0,
+      idleTimeout: IDLE_TIMEOUT_SECONDS,
+      upgrade: (response, request, context) => this.#acceptUpgrade(response, request, context),
+      open: (socket) => socket.getUserData().socket.opened(socket),
+      message: (socket, message, isBinary) => socket.getUserData().socket.received(message, isBinary),
+      drain: (socket) => socket.getUserData().socket.drained(),
+      close: (socket, code, reason) => socket.getUserData().socket.closed(code, reason),
+    })
     return app.any('/*', (response, request) => this.#accept(response, request))
   }
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
     const head = new UwsRequestHead(request)
     this.#options.onRequest(new Exchange(head, response as unknown as ResponsePort, this.#options.turns))
+    head.turnEnded()
+  }
+
+  /** Like other requests until somebody accepts it: then the connection is a WebSocket. */
+  #acceptUpgrade(response: uws.HttpResponse, request: uws.HttpRequest, context: uws.us_socket_context_t): void {
+    const head = new UwsRequestHead(request)
+    const key = request.getHeader('sec-websocket-key')
+    const upgrade: Upgrade = (protocol, socket) => response.upgrade({ socket }, key, protocol, '', context)
+    const port = response as unknown as ResponsePort
+    this.#options.onRequest(new Exchange(head, port, this.#options.turns, upgrade))
     head.turnEnded()
   }
 

@@ -14,6 +14,7 @@ const CACHE = 'Watch cache'
 const LIMITS = 'Limits'
 const ACCESS = 'Access'
 const ADMISSION = 'Admission'
+const KUBELETS = 'Kubelets'
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
@@ -274,6 +275,48 @@ export const FLAGS: readonly Flag[] = [
     group: LIMITS,
     help: 'How long events are kept.',
   },
+  {
+    name: 'kubelet-preferred-address-types',
+    type: 'list',
+    default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
+    group: KUBELETS,
+    help: 'Which of the addresses of a node its kubelet is reached by, the best first.',
+  },
+  {
+    name: 'kubelet-port',
+    type: 'integer',
+    default: '10250',
+    group: KUBELETS,
+    help: 'The port of kubelets whose node does not say it.',
+  },
+  {
+    name: 'kubelet-certificate-authority',
+    type: 'string',
+    default: '',
+    group: KUBELETS,
+    help: 'Whom the certificates of kubelets must be signed by (PEM). Without it they are not verified.',
+  },
+  {
+    name: 'kubelet-client-certificate',
+    type: 'string',
+    default: '',
+    group: KUBELETS,
+    help: 'The certificate that is shown to kubelets (PEM).',
+  },
+  {
+    name: 'kubelet-client-key',
+    type: 'string',
+    default: '',
+    group: KUBELETS,
+    help: 'The key of that certificate (PEM).',
+  },
+  {
+    name: 'kubelet-timeout',
+    type: 'duration',
+    default: '5s',
+    group: KUBELETS,
+    help: 'How long a kubelet may take to accept a connection.',
+  },
   ...SERVICE_FLAGS,
 ]
 
@@ -304,11 +347,15 @@ export function validate(values: FlagValues): string[] {
   }
   pair('tls-cert-file', 'tls-private-key-file')
   pair('etcd-certfile', 'etcd-keyfile')
+  pair('kubelet-client-certificate', 'kubelet-client-key')
   for (const name of [
     ...SECURITY_FILES,
     'etcd-cafile',
     'etcd-certfile',
     'etcd-keyfile',
+    'kubelet-certificate-authority',
+    'kubelet-client-certificate',
+    'kubelet-client-key',
     'encryption-provider-config',
     'authorization-webhook-config-file',
   ]) {
@@ -327,6 +374,7 @@ export function validate(values: FlagValues): string[] {
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)
   within('min-request-timeout', 1, 1e9)
+  within('kubelet-port', 1, 65535)
   if (
     flagBoolean(values, 'enable-priority-and-fairness') &&
     flagNumber(values, 'max-requests-inflight') + flagNumber(values, 'max-mutating-requests-inflight') <= 0

@@ -37,7 +37,9 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
   if (info.subresource !== '') {
     const subresource = subresources.find((s) => s.name === info.subresource)
     if (subresource === undefined) throw newGenericServerResponse(404)
-    if (!subresource.verbs.includes(info.verb) && info.verb !== 'watch') throw newGenericServerResponse(405)
+    // HEAD and OPTIONS are passed on like any other method.
+    const any = subresource.name === 'proxy' && (info.verb === '' || info.verb === 'get')
+    if (!any && !subresource.verbs.includes(info.verb) && info.verb !== 'watch') throw newGenericServerResponse(405)
     return
   }
   if (!verbs.includes(info.verb)) throw newGenericServerResponse(405)

@@ -5,11 +5,11 @@ import type { OwnerHealth } from '../protocol/main-owner.js'
 import type { Served } from '../workers/served.js'
 import { installDocuments } from './documents.js'
 import type { Exchange } from './exchange.js'
-import { respondEncoded } from './front-end.js'
 import type { FrontEndState } from './front-end-state.js'
 import { type HealthCheck, HealthEndpoint } from './health.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
+import { respondEncoded } from './respond-encoded.js'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 

@@ -55,11 +55,34 @@ export interface AccessReport {
   readonly failed: readonly string[]
 }
 
+/**
+ * Where a request goes that this server only passes on: to a kubelet (log, exec, attach, portforward, a node's proxy) or to
+ * what runs in a pod or behind a service.
+ */
+export interface ConnectPlan {
+  /** `log`: a stream of text; `upgrade`: a WebSocket or nothing; `proxy`: whatever the client asks. */
+  readonly kind: 'log' | 'upgrade' | 'proxy'
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  /** 0: the scheme's own. */
+  readonly port: number
+  /** With its query, encoded. Of a proxy: the prefix that the path of the request is put behind. */
+  readonly path: string
+  /** Who we are there and whom we believe: kubelets are authenticated, what runs in pods is not. */
+  readonly trust: 'kubelet' | 'kubelet-unverified' | 'workload'
+  /** The kubelet says that it speaks every WebSocket protocol that clients know. */
+  readonly extendedWebSockets: boolean
+}
+
+export type ConnectAnswer = { readonly plan: ConnectPlan } | { readonly response: EncodedResponse }
+
 export type PoolTasks = {
   /** POST, PUT, PATCH, DELETE, subresources: decode, default, admit, validate, store, encode. */
   write: (request: PoolRequest) => EncodedResponse
   /** GET and LIST in a form that shared memory does not hold; also documents that are made on demand. */
   read: (request: PoolRequest) => EncodedResponse
+  /** Requests that are passed on: where to, or why not. */
+  connect: (request: PoolRequest) => ConnectAnswer
   /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */
   document: (input: { readonly path: string }) => EncodedResponse
   /** Reads roles and bindings, and writes those that should be there and are not. */

@@ -6,6 +6,13 @@ import type { EtcdOptions } from '../storage/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 
+export interface ConnectionConfig {
+  /** The first kind of address that a node has is the one: Hostname, InternalDNS, InternalIP, … */
+  readonly preferredAddressTypes: readonly string[]
+  /** Of nodes that do not say theirs. */
+  readonly kubeletPort: number
+}
+
 /** Sent by a pool thread when it starts: main answers on the port with a line to the owner (OwnerLine). */
 export interface AttachMessage {
   readonly type: 'attach'
@@ -48,4 +55,6 @@ export interface PoolStart {
   readonly eventTtlSeconds: number
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
+  /** How kubelets are found. */
+  readonly connection: ConnectionConfig
 }

@@ -24,6 +24,7 @@ import { transportKey } from '../storage/storage-config.js'
 import { admissionChain } from './admission-plugins.js'
 import { RegistryAdmissionWriter } from './admission-writer.js'
 import { openBackend } from './backend.js'
+import { Connect } from './connect/connect.js'
 import { EndpointTable } from './endpoint-table.js'
 import { MASTER_LEASES, openInternalStorage, RANGE_ALLOCATIONS } from './internal-storages.js'
 import { MasterLeases } from './master-leases.js'
@@ -134,6 +135,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     admission,
     objects,
     authorizer,
+    connect: new Connect(endpoints, start.connection, Math.random),
     clock: systemClock,
     logger,
     services,

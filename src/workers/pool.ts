@@ -15,6 +15,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
 import type {
   AccessReport,
+  ConnectAnswer,
   EncodedResponse,
   EventConversion,
   PoolRequest,
@@ -23,6 +24,7 @@ import type {
   PoolTaskName,
 } from '../protocol/main-pool.js'
 import { AccessBootstrap } from './access-bootstrap.js'
+import type { Connect } from './connect/connect.js'
 import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
 import type { EndpointTable } from './endpoint-table.js'
@@ -42,6 +44,7 @@ export interface PoolWorkerOptions {
   readonly admission: AdmissionChain
   readonly objects: ObjectLookup
   readonly authorizer: Authorizer
+  readonly connect: Connect
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
@@ -68,6 +71,8 @@ export class PoolWorker {
       case 'dropMasterLease':
         await masterLeases().drop(task.input.ip)
         return masterLeases().list()
+      case 'connect':
+        return this.#connect(task.input)
       case 'convert':
         return this.#convert(task.input)
       case 'bootstrapAccess':
@@ -107,6 +112,19 @@ export class PoolWorker {
       now: () => clock.now(),
       write: (request) => this.#serve('write', request),
     }).run()
+  }
+
+  async #connect(request: PoolRequest): Promise<ConnectAnswer> {
+    let worker: WorkerRequest | undefined
+    try {
+      const { connect, endpoints } = this.#options
+      worker = new WorkerRequest(request, endpoints.find({ ...request.info, subresource: '' }), this.#options)
+      const plan = await connect.plan(worker)
+      if (plan !== undefined) return { plan }
+      return { response: { status: 204, contentType: '', warnings: [], headers: [], body: new Uint8Array() } }
+    } catch (error) {
+      return { response: this.#failure(error, request, worker) }
+    }
   }
 
   #write(worker: WorkerRequest): Promise<EncodedResponse> {

@@ -1,0 +1,93 @@
+/**
+ * Thread: main. An HTTP request and its answer passed on as they come, in both directions no faster than the other side
+ * takes them.
+ */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Exchange } from '../exchange.js'
+
+/** Of one connection; the others are the client's. */
+const NOT_PASSED_BACK: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'keep-alive',
+  'proxy-connection',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** The answer, when there is one. Rejects when the other side cannot be reached. */
+export function answerTo(request: ClientRequest, exchange: Exchange): Promise<IncomingMessage> {
+  exchange.onAbort(() => request.destroy())
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve)
+    // Also after the answer has begun: then its stream fails too.
+    request.on('error', reject)
+  })
+}
+
+export function sendBody(request: ClientRequest, exchange: Exchange): void {
+  const stream = exchange.bodyStream()
+  request.on('drain', () => stream.resume())
+  request.on('error', () => stream.discard())
+  stream.readTo({
+    write: (chunk) => request.write(chunk),
+    end: () => request.end(),
+    gone: () => request.destroy(),
+  })
+}
+
+export interface RelayOptions {
+  /** Instead of the other side's, which may say nothing. */
+  readonly contentType?: string
+  /** Changes a header of the answer. */
+  rewrite?(name: string, value: string): string
+}
+
+/** Writes the answer out. What breaks on one side is broken off on the other: nobody takes a part for the whole. */
+export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options: RelayOptions = {}): void {
+  const status = answer.statusCode ?? 502
+  const headers: string[] = []
+  for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2) {
+    const [name, value] = [answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!]
+    if (NOT_PASSED_BACK.has(name.toLowerCase())) continue
+    headers.push(name, options.rewrite?.(name.toLowerCase(), value) ?? value)
+  }
+  const head = { status, contentType: options.contentType ?? answer.headers['content-type'] ?? '', headers }
+  if (exchange.head.method === 'HEAD' || status === 204 || status === 304) {
+    answer.resume()
+    exchange.respond(head, '')
+    return
+  }
+  const stream = exchange.startStream(head)
+  if (stream === undefined) {
+    answer.destroy()
+    return
+  }
+  stream.onDrain(() => answer.resume())
+  answer.on('data', (chunk: Buffer) => {
+    let open = true
+    stream.cork(() => {
+      open = stream.write(chunk)
+    })
+    if (!open) answer.pause()
+  })
+  answer.once('end', () => stream.end())
+  answer.once('error', () => exchange.breakOff())
+  exchange.onAbort(() => answer.destroy())
+}
+
+/** The beginning of an answer that is only looked at: an error's text. */
+export function readText(answer: IncomingMessage, limitBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    answer.on('data', (chunk: Buffer) => {
+      if (size < limitBytes) chunks.push(chunk)
+      size += chunk.byteLength
+    })
+    answer.once('end', () => resolve(Buffer.concat(chunks).toString('utf8').slice(0, limitBytes)))
+    answer.once('error', reject)
+  })
+}

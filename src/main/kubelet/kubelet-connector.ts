@@ -1,0 +1,159 @@
+/** Thread: main. Passes requests on: the pool says where to, here bytes are carried. */
+import {
+  newBadRequest,
+  newGenericFailure,
+  newInternalError,
+  newServiceUnavailable,
+  type StatusError,
+} from '../../api/status.js'
+import { newForbiddenRequest } from '../../auth/forbidden.js'
+import type { Authorizer } from '../../auth/interface.js'
+import type { Closable } from '../../lib/lifecycle.js'
+import type { ConnectPlan, PoolRequest } from '../../protocol/main-pool.js'
+import type { Connector } from '../connector.js'
+import type { Exchange } from '../exchange.js'
+import type { PoolRunner } from '../pool.js'
+import type { ReadRequest } from '../read-context.js'
+import { respondEncoded } from '../respond-encoded.js'
+import { answerTo, readText, relayAnswer, sendBody } from './http-relay.js'
+import { Trust, type TrustOptions } from './trust.js'
+import { relayTunnel, tunnelledProtocols } from './tunnel.js'
+import { passedHeaders, upstreamRequest } from './upstream-request.js'
+import { relayWebSocket } from './web-socket-relay.js'
+
+/** Of what a kubelet says when it refuses. */
+const MAX_ERROR_TEXT = 2048
+
+export interface KubeletConnectorOptions {
+  readonly pool: PoolRunner
+  readonly trust: TrustOptions
+  readonly authorizer?: Authorizer | undefined
+}
+
+interface Passage {
+  readonly exchange: Exchange
+  readonly plan: ConnectPlan
+  readonly name: string
+}
+
+export class KubeletConnector implements Connector, Closable {
+  readonly #pool: PoolRunner
+  readonly #trust: Trust
+  readonly #authorizer: Authorizer | undefined
+
+  constructor({ pool, trust, authorizer }: KubeletConnectorOptions) {
+    this.#pool = pool
+    this.#trust = new Trust(trust)
+    this.#authorizer = authorizer
+  }
+
+  async connect(request: ReadRequest, input: PoolRequest): Promise<void> {
+    const { exchange, info } = request
+    exchange.head.keepHeaders()
+    if (hasBody(exchange)) exchange.bodyStream()
+    await this.#authorizeCreate(request)
+    const answer = await this.#pool.run('connect', input, request.signal())
+    if ('response' in answer) {
+      await respondEncoded(exchange, answer.response)
+      return
+    }
+    const passage: Passage = { exchange, plan: answer.plan, name: info.name }
+    if (answer.plan.kind === 'log') await this.#log(passage)
+    else if (answer.plan.kind === 'upgrade') await this.#upgrade(passage)
+    else await this.#proxy(passage)
+  }
+
+  close(): void {
+    this.#trust.close()
+  }
+
+  /** A GET that runs a command is more than a GET: who makes it must be allowed to create too. */
+  async #authorizeCreate({ info, user }: ReadRequest): Promise<void> {
+    if (info.verb !== 'get' || !['exec', 'attach', 'portforward'].includes(info.subresource)) return
+    const attributes = { ...info, user, verb: 'create' }
+    const verdict = await this.#authorizer?.authorize(attributes)
+    if (verdict !== undefined && verdict.decision !== 'allow') throw newForbiddenRequest(attributes, verdict.reason)
+  }
+
+  async #log({ exchange, plan, name }: Passage): Promise<void> {
+    const request = upstreamRequest({ plan, trust: this.#trust, method: 'GET', path: plan.path, headers: {} })
+    request.end()
+    const answer = await reached(answerTo(request, exchange), newInternalError)
+    const status = answer.statusCode ?? 500
+    if (status < 400) {
+      relayAnswer(answer, exchange, { contentType: 'text/plain' })
+      return
+    }
+    const text = await readText(answer, MAX_ERROR_TEXT)
+    throw status === 500
+      ? newInternalError(text)
+      : newGenericFailure(status, { group: '', resource: 'pods/log' }, name, text)
+  }
+
+  async #upgrade({ exchange, plan }: Passage): Promise<void> {
+    if (!exchange.asksForWebSocket) {
+      const asked = exchange.header('upgrade')
+      throw newBadRequest(
+        asked === ''
+          ? 'Upgrade request required'
+          : `${asked} is not spoken here: ask for a WebSocket, as kubectl does from 1.31 on`,
+      )
+    }
+    const protocols = protocolsOf(exchange)
+    const common = { exchange, plan, trust: this.#trust, headers: passedHeaders(exchange) }
+    const tunnelled = tunnelledProtocols(protocols)
+    // Every kubelet takes SPDY for this; not every one takes it in a WebSocket.
+    if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled })
+    else await relayWebSocket({ ...common, path: plan.path, protocols })
+  }
+
+  async #proxy({ exchange, plan }: Passage): Promise<void> {
+    const { head } = exchange
+    const [, prefix = '', rest] =
+      /^(\/api\/v1\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+\/proxy)(\/.*)?$/.exec(head.rawPath) ?? []
+    const query = head.query === '' ? '' : `?${head.query}`
+    if (rest === undefined && (head.method === 'GET' || head.method === 'HEAD') && !exchange.asksForWebSocket) {
+      // Relative links on a page need the slash.
+      exchange.respond({ status: 301, contentType: '', headers: ['Location', `${prefix}/${query}`] }, '')
+      return
+    }
+    const path = `${plan.path}${rest ?? '/'}${query}`
+    const headers: Record<string, string | string[]> = {
+      ...passedHeaders(exchange),
+      'x-forwarded-uri': `${prefix}${rest ?? '/'}`,
+      'x-forwarded-host': exchange.header('host'),
+    }
+    if (exchange.asksForWebSocket) {
+      await relayWebSocket({ exchange, plan, path, protocols: protocolsOf(exchange), headers, trust: this.#trust })
+      return
+    }
+    const request = upstreamRequest({ plan, trust: this.#trust, method: head.method, path, headers })
+    const answered = answerTo(request, exchange)
+    if (hasBody(exchange)) sendBody(request, exchange)
+    else request.end()
+    const answer = await reached(answered, (why) => newServiceUnavailable(`error trying to reach service: ${why}`))
+    relayAnswer(answer, exchange, {
+      rewrite: (name, value) => (name === 'location' && value.startsWith('/') ? `${prefix}${value}` : value),
+    })
+  }
+}
+
+const hasBody = (exchange: Exchange): boolean => {
+  const { contentLength } = exchange.head
+  return (contentLength !== '' && contentLength !== '0') || exchange.header('transfer-encoding') !== ''
+}
+
+const protocolsOf = (exchange: Exchange): string[] =>
+  exchange
+    .header('sec-websocket-protocol')
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => protocol !== '')
+
+async function reached<T>(answer: Promise<T>, failure: (why: string) => StatusError): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    throw failure(error instanceof Error ? error.message : String(error))
+  }
+}

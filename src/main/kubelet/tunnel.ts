@@ -1,0 +1,80 @@
+/**
+ * Thread: main. Port forwarding as kubectl does it: the client's WebSocket carries the bytes of a SPDY
+ * connection, and they are passed on as they are.
+ */
+import type { Socket } from 'node:net'
+import { newInternalError } from '../../api/status.js'
+import type { ConnectPlan } from '../../protocol/main-pool.js'
+import type { Exchange } from '../exchange.js'
+import type { ServerSocket } from '../upgrade/server-socket.js'
+import { relayAnswer } from './http-relay.js'
+import type { Trust } from './trust.js'
+import { upstreamRequest } from './upstream-request.js'
+import { MAX_WAITING_BYTES } from './web-socket-relay.js'
+
+/** As a WebSocket's protocol: what is tunnelled, and what is spoken inside. */
+const PREFIX = 'SPDY/3.1+'
+const NORMAL_CLOSURE = 1000
+const TRY_AGAIN_LATER = 1013
+
+export const tunnelledProtocols = (protocols: readonly string[]): string[] =>
+  protocols.filter((protocol) => protocol.startsWith(PREFIX))
+
+export interface TunnelOptions {
+  readonly exchange: Exchange
+  readonly plan: ConnectPlan
+  readonly protocols: readonly string[]
+  readonly headers: Record<string, string | string[]>
+  readonly trust: Trust
+}
+
+export function relayTunnel({ exchange, plan, protocols, headers, trust }: TunnelOptions): Promise<void> {
+  const request = upstreamRequest({
+    plan,
+    trust,
+    method: 'POST',
+    path: plan.path,
+    ownConnection: true,
+    headers: {
+      ...headers,
+      connection: 'Upgrade',
+      upgrade: 'SPDY/3.1',
+      'x-stream-protocol-version': protocols.map((protocol) => protocol.slice(PREFIX.length)),
+    },
+  })
+  exchange.onAbort(() => request.destroy())
+  return new Promise((resolve, reject) => {
+    request.once('response', (answer) => {
+      relayAnswer(answer, exchange)
+      resolve()
+    })
+    request.on('error', (error) => reject(newInternalError(`error dialing backend: ${error.message}`)))
+    request.once('upgrade', (answer, upstream: Socket, head) => {
+      const chosen = answer.headers['x-stream-protocol-version']
+      const socket = exchange.acceptWebSocket(`${PREFIX}${typeof chosen === 'string' ? chosen : ''}`)
+      if (socket === undefined) upstream.destroy()
+      else join(socket, upstream, head)
+      resolve()
+    })
+    request.end()
+  })
+}
+
+function join(socket: ServerSocket, upstream: Socket, head: Buffer): void {
+  const send = (chunk: Buffer): void => {
+    if (!socket.send(chunk, true)) upstream.pause()
+  }
+  if (head.byteLength > 0) send(head)
+  upstream.on('data', send)
+  upstream.once('close', () => socket.close(NORMAL_CLOSURE, ''))
+  // `close` follows and says it to the client.
+  upstream.on('error', () => upstream.destroy())
+  socket.listen({
+    message: (data) => {
+      upstream.write(data)
+      if (upstream.writableLength > MAX_WAITING_BYTES) socket.close(TRY_AGAIN_LATER, 'the other side does not read')
+    },
+    drain: () => upstream.resume(),
+    close: () => upstream.destroy(),
+  })
+}

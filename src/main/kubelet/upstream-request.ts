@@ -1,0 +1,87 @@
+/** Thread: main. A request to a kubelet, a pod or a service: its address and its headers. */
+import http from 'node:http'
+import https from 'node:https'
+import type { ConnectPlan } from '../../protocol/main-pool.js'
+import type { Exchange } from '../exchange.js'
+import type { Trust } from './trust.js'
+
+/** These belong to one connection, or to this server; they are not passed on. */
+const NOT_PASSED_ON: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'host',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+/** Of the handshake of a WebSocket, which the other side gets anew. */
+const isHandshake = (name: string): boolean => name.startsWith('sec-websocket-')
+const isImpersonation = (name: string): boolean => name.startsWith('impersonate-')
+
+export function passedHeaders(exchange: Exchange): Record<string, string | string[]> {
+  const headers: Record<string, string[]> = {}
+  const dropped = new Set(
+    exchange
+      .header('connection')
+      .split(',')
+      .map((name) => name.trim().toLowerCase()),
+  )
+  exchange.forEachHeader((name, value) => {
+    if (NOT_PASSED_ON.has(name) || dropped.has(name) || isHandshake(name) || isImpersonation(name)) return
+    headers[name] ??= []
+    headers[name].push(value)
+  })
+  const address = exchange.remoteAddress()
+  headers['x-forwarded-for'] = [...(headers['x-forwarded-for'] ?? []), ...(address === '' ? [] : [address])]
+  return headers
+}
+
+export interface UpstreamOptions {
+  readonly plan: ConnectPlan
+  readonly trust: Trust
+  readonly method: string
+  readonly path: string
+  readonly headers: Record<string, string | string[]>
+  /** The connection ends with this request: it is upgraded. */
+  readonly ownConnection?: boolean
+}
+
+/** Not sent before something is written or it is ended. */
+export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
+  const { plan, trust, method, path, headers, ownConnection = false } = options
+  const { scheme, host, port } = plan
+  const common = {
+    host,
+    ...(port === 0 ? {} : { port }),
+    method,
+    path,
+    headers,
+    agent: ownConnection ? (false as const) : trust.agent(plan),
+    ...(scheme === 'https' ? trust.identity(plan.trust) : {}),
+  }
+  const request = (scheme === 'https' ? https : http).request(common)
+  limitConnecting(request, trust.timeoutMs)
+  return request
+}
+
+/** The connection must be there in time; how long the answer takes is nobody's business. */
+function limitConnecting(request: http.ClientRequest, timeoutMs: number): void {
+  if (timeoutMs <= 0) return
+  request.once('socket', (socket) => {
+    if (!socket.connecting) return
+    const timer = setTimeout(() => request.destroy(new Error('the connection timed out')), timeoutMs)
+    const done = (): void => clearTimeout(timer)
+    socket.once('connect', done)
+    socket.once('close', done)
+  })
+}
+
+export const hostOf = ({ host, port }: Pick<ConnectPlan, 'host' | 'port'>): string => {
+  const name = host.includes(':') ? `[${host}]` : host
+  return port === 0 ? name : `${name}:${port}`
+}

@@ -1,0 +1,23 @@
+/** Thread: main. An answer of the pool, written out. */
+import type { EncodedResponse } from '../protocol/main-pool.js'
+import { respondCompressed, wantsGzip } from './compression.js'
+import type { Exchange } from './exchange.js'
+
+export function respondEncoded(
+  exchange: Exchange,
+  { status, contentType, headers, warnings, body }: EncodedResponse,
+): Promise<void> | undefined {
+  const all = [...headers]
+  for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
+  const head = { status, contentType, headers: all }
+  if (wantsGzip(exchange, body.byteLength)) return respondCompressed(exchange, head, body)
+  exchange.respond(head, body)
+  return undefined
+}
+
+/** Header values hold one line of plain text. */
+function quoteWarning(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not reach a header
+  const plain = text.replace(/[\u0000-\u001f\u007f]/g, ' ')
+  return `"${plain.replace(/[\\"]/g, (c) => `\\${c}`)}"`
+}
