@@ -80,6 +80,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       eventTtlSeconds: config.eventTtlSeconds,
       logLevel: config.logLevel,
       authorization: config.authorization,
+      authentication: credentials.authentication,
       admission: config.admission,
       connection: config.kubelet,
     },

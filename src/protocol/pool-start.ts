@@ -5,6 +5,7 @@ import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { EtcdOptions } from '../storage/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
+import type { AuthenticationConfig } from './server-credentials.js'
 
 export interface ConnectionConfig {
   /** The first kind of address that a node has is the one: Hostname, InternalDNS, InternalIP, … */
@@ -57,4 +58,5 @@ export interface PoolStart {
   readonly authorization: AuthorizationConfig
   /** How kubelets are found. */
   readonly connection: ConnectionConfig
+  readonly authentication: AuthenticationConfig
 }

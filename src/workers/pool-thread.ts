@@ -4,6 +4,8 @@ import { pino } from 'pino'
 import { formatGroupResource } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
 import type { KubeObject } from '../api/object.js'
+import { Authentication } from '../auth/authn/authentication.js'
+import { ServiceAccountTokenIssuer } from '../auth/authn/service-account-tokens.js'
 import { openAuthorizer } from '../auth/authz/open-authorizer.js'
 import { RBAC_GROUP } from '../auth/authz/rbac-index.js'
 import { CacheClient } from '../cacher/cache-client.js'
@@ -32,6 +34,7 @@ import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
 import { Scheme } from './scheme.js'
 import { ServiceRegistry } from './service-registry.js'
+import { StoredObjects } from './stored-objects.js'
 import { handlerTable } from './subresources/handler-table.js'
 import { openTransformers } from './transformers.js'
 
@@ -93,7 +96,8 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     restOptions,
     handlers: handlerTable({
       storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
-      tokenIssuer: undefined,
+      tokenIssuer: new ServiceAccountTokenIssuer(start.authentication.serviceAccounts),
+      identity: { tokens: () => identity().tokens, apiAudiences: start.authentication.serviceAccounts.apiAudiences },
       authorizer,
     }),
     eventTtlSeconds: start.eventTtlSeconds,
@@ -103,6 +107,12 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     },
   })
   followChanges(line.changes, scheme, endpoints)
+  let authentication: Authentication | undefined
+  const identity = (): Authentication => {
+    const objects = new StoredObjects(endpoints)
+    authentication ??= new Authentication(start.authentication, { objects, clock: systemClock, random: Math.random })
+    return authentication
+  }
   let registry: ServiceRegistry | undefined
   const services = (): ServiceRegistry => {
     registry ??= new ServiceRegistry({

@@ -68,7 +68,7 @@ export class RequestAuthenticator implements Authenticator {
   }
 }
 
-function withAuthenticatedGroup(user: UserInfo): UserInfo {
+export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   if (user.groups.includes(AUTHENTICATED) || user.groups.includes(UNAUTHENTICATED)) return user
   return { ...user, groups: [...user.groups, AUTHENTICATED] }
 }

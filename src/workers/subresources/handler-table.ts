@@ -6,6 +6,7 @@ import { legacyBindingRow, podBindingRow } from './binding.js'
 import { componentStatusRow, httpsProbe, storageProbe } from './component-statuses.js'
 import { evictionRow } from './eviction.js'
 import type { HandlerTable } from './handler.js'
+import { type IdentityReviewsOptions, identityReviewRows } from './identity-reviews.js'
 import { namespaceRow } from './namespace-deletion.js'
 import { controllerScaleRow, scaleRow } from './scale.js'
 import { tokenRow } from './token-request.js'
@@ -16,15 +17,17 @@ const SCHEDULER_PORT = 10_259
 export interface HandlerEnvironment {
   /** One for each storage cluster: etcd-0, etcd-1, … */
   readonly storageProbes: readonly (() => Promise<void>)[]
-  /** Without one no tokens are given out. */
-  readonly tokenIssuer: ServiceAccountTokenIssuer | undefined
+  readonly tokenIssuer: ServiceAccountTokenIssuer
+  /** Answers questions about identity. */
+  readonly identity: IdentityReviewsOptions
   /** Answers questions about access. */
   readonly authorizer: Authorizer & RuleResolver
 }
 
-export function handlerTable({ storageProbes, tokenIssuer, authorizer }: HandlerEnvironment): HandlerTable {
+export function handlerTable({ storageProbes, tokenIssuer, identity, authorizer }: HandlerEnvironment): HandlerTable {
   return {
     ...accessReviewRows(authorizer),
+    ...identityReviewRows(identity),
     bindings: legacyBindingRow,
     componentstatuses: componentStatusRow({
       ...Object.fromEntries(storageProbes.map((probe, i) => [`etcd-${i}`, storageProbe(probe)])),
@@ -38,6 +41,6 @@ export function handlerTable({ storageProbes, tokenIssuer, authorizer }: Handler
     'replicasets.apps/scale': scaleRow,
     'replicationcontrollers/scale': controllerScaleRow,
     'statefulsets.apps/scale': scaleRow,
-    ...(tokenIssuer === undefined ? {} : { 'serviceaccounts/token': tokenRow(tokenIssuer) }),
+    'serviceaccounts/token': tokenRow(tokenIssuer),
   }
 }

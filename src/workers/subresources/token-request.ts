@@ -48,6 +48,7 @@ function specErrors({ spec = {} }: TokenRequest): Errors {
 
 class TokenEndpoint implements EndpointHandler {
   readonly keepsSystemFields = true
+  readonly recordsManagers = true
   readonly rules = {
     setDefaults: (object: KubeObject): void => {
       const request: TokenRequest = object
@@ -79,6 +80,7 @@ class TokenEndpoint implements EndpointHandler {
       namespace: context.namespace,
       ...(account.uid === undefined ? {} : { uid: account.uid }),
       creationTimestamp: formatTime(context.now()),
+      ...(metadata.managedFields === undefined ? {} : { managedFields: metadata.managedFields }),
     }
     const spec = request.spec!
     delete request.status
