@@ -29,6 +29,8 @@ export interface WebhookClientOptions {
   /** Of one try. */
   readonly timeoutMs?: number
   readonly tries?: number
+  /** Before the second try. */
+  readonly firstPauseMs?: number
 }
 
 const TIMEOUT_MS = 10_000
@@ -67,12 +69,20 @@ export class WebhookClient implements Closable {
 
   /** The object that the webhook answers with. Throws WebhookError. */
   async review(object: JsonObject): Promise<JsonObject> {
-    const body = JSON.stringify(object)
-    const { tries = TRIES, clock, random } = this.#options
-    let pauseMs = FIRST_PAUSE_MS
+    return this.#try(async () => parseAnswer(await this.#post(JSON.stringify(object))))
+  }
+
+  /** Whatever it answers, as long as it says yes. Throws WebhookError. */
+  async send(body: string): Promise<void> {
+    await this.#try(() => this.#post(body))
+  }
+
+  async #try<T>(attempt: () => Promise<T>): Promise<T> {
+    const { tries = TRIES, firstPauseMs: pause = FIRST_PAUSE_MS, clock, random } = this.#options
+    let pauseMs = pause
     for (let left = tries; ; left--) {
       try {
-        return await this.#post(body)
+        return await attempt()
       } catch (error) {
         if (!(error instanceof WebhookError) || !error.passing || left <= 1) throw error
       }
@@ -86,7 +96,7 @@ export class WebhookClient implements Closable {
     this.#agent.destroy()
   }
 
-  #post(body: string): Promise<JsonObject> {
+  #post(body: string): Promise<Buffer> {
     const secure = this.#url.protocol === 'https:'
     const options: RequestOptions = {
       method: 'POST',
@@ -112,7 +122,7 @@ function authorization({ token, basic }: Kubeconfig): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
 }
 
-async function readAnswer(response: IncomingMessage): Promise<JsonObject> {
+async function readAnswer(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
   try {
@@ -128,8 +138,12 @@ async function readAnswer(response: IncomingMessage): Promise<JsonObject> {
   const status = response.statusCode ?? 0
   if (status < 200 || status > 299)
     throw new WebhookError(`the webhook answered with status ${status}`, status === 429 || status >= 500)
+  return Buffer.concat(chunks)
+}
+
+function parseAnswer(answer: Buffer): JsonObject {
   try {
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const value: unknown = JSON.parse(answer.toString('utf8'))
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
   } catch (error) {
     throw new WebhookError(`the webhook’s answer is not JSON: ${String(error)}`, false)

@@ -3,7 +3,7 @@ import type { RequestInfo } from '../api/request-info.js'
 import type { UserInfo } from '../api/user-info.js'
 import type { Attributes, Credentials, Verdict } from '../auth/interface.js'
 import type { Timer } from '../lib/clock.js'
-import type { Exchange, RequestHead } from './exchange.js'
+import type { Exchange, ExchangeTap, RequestHead } from './exchange.js'
 import { isLongRunning, isMutating } from './inflight.js'
 import type { ReadRequest } from './read-context.js'
 import type { GatedRequest, Leave } from './request-gate.js'
@@ -55,6 +55,14 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
 
   get head(): RequestHead {
     return this.exchange.head
+  }
+
+  get panicked(): boolean {
+    return this.exchange.panicked
+  }
+
+  tap(tap: ExchangeTap): void {
+    this.exchange.tap = tap
   }
 
   get credentials(): Credentials {

@@ -12,6 +12,7 @@ import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
 import { Served } from '../workers/served.js'
 import { roleAggregator } from './access.js'
+import { AuditWorker } from './audit-worker.js'
 import { Bootstrap } from './bootstrap.js'
 import { bootstrapTasks } from './bootstrap-tasks.js'
 import { CredentialSource } from './certificates/credential-source.js'
@@ -100,6 +101,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     health: () => owner.health(),
     metrics: () => metrics.text(),
   }
+  const audit = config.audit === undefined ? undefined : new AuditWorker(config.audit, logger, onFatal)
+  if (audit !== undefined) lifecycle.own('audit', audit)
   lifecycle.own('front ends', frontEnds)
   if (config.frontEnds === 1) {
     const ownerPort = await owner.attach()
@@ -109,6 +112,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
         credentials,
         served,
         ownerPort,
+        auditPort: audit?.line(),
         pool,
         line,
         state,
@@ -130,6 +134,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
           config,
           credentials,
           ownerPort,
+          auditPort: audit?.line(),
           state: buffer,
           definitions: resources.definitions(),
           handlers,

@@ -5,17 +5,10 @@ import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../protoc
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
 import { readAdmissionConfig } from './admission-config.js'
+import { type AuditConfig, auditConfig } from './audit/audit-options.js'
+import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
-import {
-  flagBoolean,
-  flagBytes,
-  flagDurationMs,
-  flagList,
-  flagNumber,
-  flagText,
-  serviceSettings,
-  validate,
-} from './options.js'
+import { serviceSettings, validate } from './options.js'
 import { defaultPoolThreads } from './pool.js'
 import { type SecurityConfig, securityConfig } from './security-config.js'
 import { serviceNetwork } from './service-options.js'
@@ -47,6 +40,8 @@ export interface Config {
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly priorityAndFairness: boolean
+  /** Undefined: nothing is recorded. */
+  readonly audit: AuditConfig | undefined
   readonly requestTimeoutMs: number
   readonly minRequestTimeoutSeconds: number
   readonly kubelet: KubeletConfig
@@ -130,6 +125,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
       maxRequests: flagNumber(values, 'max-requests-inflight'),
       maxMutatingRequests: flagNumber(values, 'max-mutating-requests-inflight'),
     },
+    audit: auditConfig(values),
     priorityAndFairness: flagBoolean(values, 'enable-priority-and-fairness'),
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),

@@ -64,6 +64,14 @@ export interface ResponseHead {
   readonly headers?: readonly string[]
 }
 
+/** Who looks on. Bytes are whoever's they were: they are copied or forgotten before the call returns. */
+export interface ExchangeTap {
+  readonly requestBody?: (bytes: Uint8Array) => void
+  /** `streams`: pieces are not shown. */
+  readonly responseHead?: (head: ResponseHead, streams: boolean) => void
+  readonly responsePiece?: (bytes: Uint8Array | string) => void
+}
+
 /** Writes frames as they come. `false`: the client does not keep up; wait for onDrain. */
 export interface ResponseStream {
   write(chunk: Uint8Array): boolean
@@ -98,6 +106,9 @@ export class Exchange implements Credentials {
   readonly head: RequestHead
   /** name, value, …: go with whatever the answer is. */
   extraHeaders: readonly string[] = []
+  tap: ExchangeTap | undefined
+  /** What failed never should. */
+  panicked = false
   readonly #port: ResponsePort
   readonly #turns: BulkTurns | undefined
   #state: 'open' | 'answering' | 'ended' | 'aborted' = 'open'
@@ -232,7 +243,14 @@ export class Exchange implements Credentials {
       this.#body.paused = false
       this.#port.resume()
     }
-    return this.#body.promise
+    const { promise } = this.#body
+    const show = this.tap?.requestBody
+    return show === undefined
+      ? promise
+      : promise.then((bytes) => {
+          show(bytes)
+          return bytes
+        })
   }
 
   /** The body as it comes, however long it is. What arrives before it is read waits in the client's hands. */
@@ -279,6 +297,7 @@ export class Exchange implements Credentials {
     this.#status = head.status
     this.#bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
     this.#resumeBody()
+    this.#show(head, body)
     this.#port.cork(() => {
       this.#writeHead(head)
       // endWithoutBody() would close the connection.
@@ -297,11 +316,18 @@ export class Exchange implements Credentials {
     if (this.#state !== 'open') return
     this.#state = 'answering'
     this.#status = head.status
+    this.#show(head, body)
     this.#port.cork(() => {
       this.#writeHead(head)
       this.#port.end(body, true)
     })
     this.#end()
+  }
+
+  #show(head: ResponseHead, body: Uint8Array | string): void {
+    if (this.tap === undefined) return
+    this.tap.responseHead?.(head, false)
+    this.tap.responsePiece?.(body)
   }
 
   /**
@@ -317,6 +343,7 @@ export class Exchange implements Credentials {
     this.#status = head.status
     this.#bytes = totalBytes
     this.#resumeBody()
+    this.tap?.responseHead?.(head, false)
     let finished = false
     const finish = (): void => {
       if (finished) return
@@ -331,6 +358,7 @@ export class Exchange implements Credentials {
       if (finished) return false
       const piece = rest ?? next()
       assert(piece !== undefined, 'a sized body must have as many bytes as it said')
+      if (rest === undefined) this.tap?.responsePiece?.(piece)
       const offset = this.#port.getWriteOffset()
       const [ok, ended] = this.#port.tryEnd(piece, totalBytes)
       rest = ok || ended ? undefined : piece
@@ -392,6 +420,7 @@ export class Exchange implements Credentials {
     if (this.#state !== 'open') return undefined
     this.#state = 'answering'
     this.#status = head.status
+    this.tap?.responseHead?.(head, true)
     const port = this.#port
     let onDrain: (() => void) | undefined
     let headOut = false

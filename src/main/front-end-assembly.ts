@@ -12,10 +12,14 @@ import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import { auditFamilies } from '../metrics/families.js'
 import type { Recorder } from '../metrics/recorder.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
 import type { RenewedCredentials, ServerCredentials, TlsFiles } from '../protocol/server-credentials.js'
 import type { Served } from '../workers/served.js'
+import { AuditLine } from './audit/audit-line.js'
+import { AuditObserver } from './audit/audit-observer.js'
+import { AuditPolicy } from './audit/audit-policy.js'
 import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
 import type { Config } from './config.js'
@@ -30,6 +34,7 @@ import { objectsOf } from './object-access.js'
 import { installOpenIdPaths } from './openid-paths.js'
 import type { PoolRunner } from './pool.js'
 import { RequestMetrics } from './request-metrics.js'
+import { type RequestObserver, RequestObservers } from './request-observer.js'
 import { ServedResource } from './served-resource.js'
 import { installServerPaths, type ProcessLine } from './server-paths.js'
 
@@ -39,6 +44,8 @@ export interface FrontEndAssemblyOptions {
   readonly served: Served
   /** To the owner. */
   readonly ownerPort: MessagePort
+  /** To the audit thread, when there is one. */
+  readonly auditPort: MessagePort | undefined
   readonly pool: PoolRunner
   readonly line: ProcessLine
   readonly state: FrontEndState
@@ -124,7 +131,7 @@ export class FrontEndAssembly implements Closable {
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: authentication.authenticator,
-      observer: new RequestMetrics(recorder),
+      observer: openObserver(options, lifecycle),
       authorizer: access.authorizer,
     })
     const assembly = new FrontEndAssembly({ config, served, credentials, authentication, frontEnd, turns, lifecycle })
@@ -185,4 +192,32 @@ export class FrontEndAssembly implements Closable {
   #serve(): void {
     this.#frontEnd.serve(this.#served.resources().map((resource) => new ServedResource(resource)))
   }
+}
+
+function openObserver({ config, recorder, auditPort }: FrontEndAssemblyOptions, lifecycle: Lifecycle): RequestObserver {
+  const metrics = new RequestMetrics(recorder)
+  const { audit } = config
+  if (audit === undefined || auditPort === undefined) return metrics
+  const modes = [audit.log, audit.webhook].flatMap((backend) => (backend === undefined ? [] : [backend.mode]))
+  const dropped = recorder.series(auditFamilies.errors, 'buffered')
+  const failed = recorder.series(auditFamilies.errors, 'backend')
+  const line = new AuditLine({
+    port: auditPort,
+    bufferSize: Math.max(audit.log?.bufferSize ?? 0, audit.webhook?.bufferSize ?? 0),
+    onDropped: (events) => dropped.add(events),
+    onFailed: (events) => failed.add(events),
+  })
+  lifecycle.own('audit', line)
+  const made = recorder.series(auditFamilies.events)
+  return new RequestObservers([
+    metrics,
+    new AuditObserver({
+      policy: new AuditPolicy(audit.policy),
+      line,
+      clock: systemClock,
+      blocking: modes.includes('blocking-strict') ? 'strict' : modes.includes('blocking') ? 'yes' : 'no',
+      onEvent: () => made.add(1),
+      onLevel: (level) => recorder.series(auditFamilies.level, level).add(1),
+    }),
+  ])
 }

@@ -16,7 +16,7 @@ import { RelayedPool } from './relayed-pool.js'
 
 assert(parentPort !== null, 'a front end that is no thread is assembled by main')
 const port = parentPort
-const { config, credentials, ownerPort, state, definitions } = workerData as FrontEndStart<Config>
+const { config, credentials, ownerPort, auditPort, state, definitions } = workerData as FrontEndStart<Config>
 const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
@@ -67,6 +67,7 @@ try {
     credentials,
     served,
     ownerPort,
+    auditPort,
     pool: new RelayedPool(calls),
     line: { health: () => calls.call('health', {}), metrics: () => calls.call('metrics', {}) },
     state: new FrontEndState(state),

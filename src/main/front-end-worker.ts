@@ -21,6 +21,7 @@ export interface FrontEndWorkerOptions {
   readonly config: Config
   readonly credentials: ServerCredentials
   readonly ownerPort: MessagePort
+  readonly auditPort: MessagePort | undefined
   readonly state: SharedArrayBuffer
   readonly definitions: readonly ResourceDefinition[]
   readonly handlers: CallHandlers<MainCalls>
@@ -40,11 +41,11 @@ export class FrontEndWorker implements Closable {
 
   private constructor(options: FrontEndWorkerOptions) {
     this.#options = options
-    const { config, credentials, ownerPort, state, definitions } = options
-    const workerData: FrontEndStart<Config> = { config, credentials, ownerPort, state, definitions }
+    const { config, credentials, ownerPort, auditPort, state, definitions } = options
+    const workerData: FrontEndStart<Config> = { config, credentials, ownerPort, auditPort, state, definitions }
     this.#worker = new Worker(new URL('../main/front-end-thread.js', import.meta.url), {
       workerData,
-      transferList: [ownerPort],
+      transferList: auditPort === undefined ? [ownerPort] : [ownerPort, auditPort],
       execArgv: [],
     })
     this.#calls = new PortCalls<FrontEndCalls, MainCalls>({

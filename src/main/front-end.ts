@@ -4,7 +4,13 @@
  */
 import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
 import type { RequestInfo } from '../api/request-info.js'
-import { newBadRequest, newGenericServerResponse, newNotAcceptable, newUnauthorized } from '../api/status.js'
+import {
+  newBadRequest,
+  newGenericServerResponse,
+  newInternalError,
+  newNotAcceptable,
+  newUnauthorized,
+} from '../api/status.js'
 import { Impersonation, wantedUser } from '../auth/authn/impersonation.js'
 import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
 import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
@@ -165,6 +171,7 @@ export class FrontEnd {
     const { requestTimeoutMs: maximumMs } = this.#options
     request.timeoutMs =
       head.query === '' || request.longRunning ? maximumMs : requestTimeoutMs(request.query.get('timeout'), maximumMs)
+    this.#options.observer?.onArrival?.(request)
     const found = this.#options.authenticator.authenticate(exchange)
     if (!(found instanceof Promise)) return this.#identified(request, found)
     head.keepHeaders()
@@ -176,6 +183,18 @@ export class FrontEnd {
     if (request.exchange.answered) return undefined
     if (authenticated === undefined) throw newUnauthorized('Unauthorized')
     request.user = authenticated.user
+    const noted = this.#options.observer?.onRequest?.(request)
+    if (!(noted instanceof Promise)) return this.#noted(request)
+    request.exchange.head.keepHeaders()
+    this.#holdBody(request)
+    return noted.then((recorded) => {
+      if (!recorded) throw newInternalError('failed to store audit event')
+      return this.#noted(request)
+    })
+  }
+
+  #noted(request: ApiRequest): Promise<void> | undefined {
+    if (request.exchange.answered) return undefined
     const wanted = wantedUser(request.exchange)
     if (wanted === undefined) return this.#admitted(request)
     this.#holdBody(request)
@@ -188,8 +207,7 @@ export class FrontEnd {
 
   #admitted(request: ApiRequest): Promise<void> | undefined {
     if (request.exchange.answered) return undefined
-    const { observer, authorizer } = this.#options
-    observer?.onRequest?.(request)
+    const { authorizer } = this.#options
     if (authorizer === undefined) return this.#authorized(request)
     const attributes = request.attributes()
     const decided = (verdict: Verdict): Promise<void> | undefined => {

@@ -4,6 +4,8 @@ import { pluginNameErrors } from '../admission/plugin-names.js'
 import { Catalogue } from '../api/catalogue.js'
 import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
+import { AUDIT_FLAGS, auditErrors } from './audit/audit-options.js'
+import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
 import { SECURITY_FILES, SECURITY_FLAGS, securityErrors } from './security-options.js'
 import { SERVICE_FLAGS, type ServiceSettings, serviceErrors } from './service-options.js'
@@ -318,17 +320,8 @@ export const FLAGS: readonly Flag[] = [
     help: 'How long a kubelet may take to accept a connection.',
   },
   ...SERVICE_FLAGS,
+  ...AUDIT_FLAGS,
 ]
-
-export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''
-export const flagNumber = (values: FlagValues, name: string): number => Number(flagText(values, name))
-export const flagBoolean = (values: FlagValues, name: string): boolean => flagText(values, name) === 'true'
-export const flagDurationMs = (values: FlagValues, name: string): number => parseDurationMs(flagText(values, name)) ?? 0
-export const flagBytes = (values: FlagValues, name: string): number => parseBytes(flagText(values, name)) ?? 0
-export const flagList = (values: FlagValues, name: string): string[] =>
-  flagText(values, name)
-    .split(',')
-    .filter((part) => part !== '')
 
 export const serviceSettings = (values: FlagValues): ServiceSettings => ({
   clusterIPRanges: flagList(values, 'service-cluster-ip-range'),

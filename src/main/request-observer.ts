@@ -2,7 +2,7 @@
 import type { RequestInfo } from '../api/request-info.js'
 import type { UserInfo } from '../api/user-info.js'
 import type { Credentials, Verdict } from '../auth/interface.js'
-import type { RequestHead } from './exchange.js'
+import type { ExchangeTap, RequestHead } from './exchange.js'
 
 /** Where a request reaches: one object, a namespace, everything; '' when it is for no resource. */
 export type RequestScope = 'resource' | 'namespace' | 'cluster' | ''
@@ -21,8 +21,14 @@ export interface ObservedRequest {
   readonly user: UserInfo | undefined
   /** Undefined: nobody was asked. */
   readonly verdict: Verdict | undefined
+  /** Who acts as the user; undefined: the user themselves. */
+  readonly requestor?: UserInfo | undefined
+  /** Something failed that never should. */
+  readonly panicked: boolean
   /** Of the monotonic clock. */
   readonly startedMs: number
+  /** Shows the bodies as they pass, until the request ends. */
+  tap(tap: ExchangeTap): void
 }
 
 export interface RequestOutcome {
@@ -34,8 +40,40 @@ export interface RequestOutcome {
 }
 
 export interface RequestObserver {
-  /** It is known who asks for what; nothing has been decided. Not called for requests that authentication refuses. */
-  onRequest?(request: ObservedRequest): void
+  /** It is known what is asked for, and not yet by whom: addresses and headers can be read. */
+  onArrival?(request: ObservedRequest): void
+  /**
+   * It is known who asks for what; nothing has been decided. Not called for requests that authentication refuses.
+   * A Promise: the request waits for it, and fails when it gives false.
+   */
+  onRequest?(request: ObservedRequest): Promise<boolean> | undefined | void
   /** The answer is out, or the client gone. */
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void
+}
+
+/** Several that are told the same. */
+export class RequestObservers implements RequestObserver {
+  readonly #observers: readonly RequestObserver[]
+
+  constructor(observers: readonly RequestObserver[]) {
+    this.#observers = observers
+  }
+
+  onArrival(request: ObservedRequest): void {
+    for (const observer of this.#observers) observer.onArrival?.(request)
+  }
+
+  onRequest(request: ObservedRequest): Promise<boolean> | undefined {
+    let waits: Promise<boolean> | undefined
+    for (const observer of this.#observers) {
+      const wait = observer.onRequest?.(request)
+      if (wait instanceof Promise)
+        waits = waits === undefined ? wait : waits.then((yes) => wait.then((too) => yes && too))
+    }
+    return waits
+  }
+
+  onFinished(request: ObservedRequest, outcome: RequestOutcome): void {
+    for (const observer of this.#observers) observer.onFinished(request, outcome)
+  }
 }

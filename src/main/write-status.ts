@@ -45,6 +45,7 @@ export function writeError(exchange: Exchange, error: unknown, logger: Logger): 
     )
     return
   }
+  exchange.panicked = true
   logger.error(
     { err: error, method: exchange.head.method, path: exchange.head.rawPath, auditId: exchange.head.auditId },
     'request failed',

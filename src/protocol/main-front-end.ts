@@ -20,6 +20,8 @@ export interface FrontEndStart<C> {
   readonly credentials: ServerCredentials
   /** To the owner: CacheClient.attach() takes it. Transferred. */
   readonly ownerPort: MessagePort
+  /** To the audit thread, when there is one. Transferred. */
+  readonly auditPort: MessagePort | undefined
   /** What all front ends share: see FrontEndState. */
   readonly state: SharedArrayBuffer
   /** The defined resources as they are when the thread starts. */

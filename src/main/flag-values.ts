@@ -1,0 +1,12 @@
+/** Thread: main. Values of flags in their types; those that are not of their type were reported before. */
+import { type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+
+export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''
+export const flagNumber = (values: FlagValues, name: string): number => Number(flagText(values, name))
+export const flagBoolean = (values: FlagValues, name: string): boolean => flagText(values, name) === 'true'
+export const flagDurationMs = (values: FlagValues, name: string): number => parseDurationMs(flagText(values, name)) ?? 0
+export const flagBytes = (values: FlagValues, name: string): number => parseBytes(flagText(values, name)) ?? 0
+export const flagList = (values: FlagValues, name: string): string[] =>
+  flagText(values, name)
+    .split(',')
+    .filter((part) => part !== '')
