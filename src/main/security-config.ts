@@ -7,8 +7,8 @@ import type {
   WebhookTokensConfig,
 } from '../protocol/server-credentials.js'
 import { firstAddress } from './certificates/server-hosts.js'
+import { flagBoolean, flagDurationMs, flagList, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
-import { flagBoolean, flagDurationMs, flagList, flagText } from './options.js'
 
 export interface SecurityConfig {
   readonly host: string

@@ -15,6 +15,7 @@ interface Event {
   verb: string
   requestURI: string
   user: { username: string }
+  impersonatedUser?: { username: string }
   objectRef?: object
   responseStatus?: { code: number; message?: string; reason?: string }
   requestObject?: { data?: object }
@@ -89,6 +90,17 @@ t.test('what the policy wants is recorded, and not more', async (t) => {
   t.equal(await send('denied', 'GET', `${CONFIGMAPS}/c`, undefined, 'nobody'), 403)
   t.equal(await send('unknown', 'GET', `${CONFIGMAPS}/c`, undefined, 'wrong'), 401)
   t.equal(await send('version', 'GET', '/version'), 200)
+  const acting = await server.request('GET', `${CONFIGMAPS}/c`, undefined, {
+    ...as('admin'),
+    'impersonate-user': 'carol',
+  })
+  ids['acting'] = acting.headers.get('audit-id') ?? ''
+  const mayNot = await server.request('GET', `${CONFIGMAPS}/c`, undefined, {
+    ...as('nobody'),
+    'impersonate-user': 'admin',
+  })
+  ids['mayNot'] = mayNot.headers.get('audit-id') ?? ''
+  t.equal(mayNot.status, 403)
   t.equal(await send('ready', 'GET', '/readyz'), 200)
   const watching = new AbortController()
   const watch = await fetch(`${server.url}${CONFIGMAPS}?watch=1&resourceVersion=0`, {
@@ -144,6 +156,8 @@ t.test('what the policy wants is recorded, and not more', async (t) => {
     ['ResponseComplete'],
   )
   t.same(of('ready'), [])
+  t.match(of('acting'), [{ user: { username: 'admin' }, impersonatedUser: { username: 'carol' } }])
+  t.match(of('mayNot'), [{ user: { username: 'nobody' }, responseStatus: { code: 403 } }], 'who tries is recorded too')
   t.same(
     events.filter(({ verb }) => verb === 'watch').map(({ stage }) => stage),
     ['ResponseStarted', 'ResponseComplete'],
