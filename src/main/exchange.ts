@@ -13,6 +13,7 @@ import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
 import { ServerSocket } from './upgrade/server-socket.js'
+import { SocketStream, socketProtocol } from './web-socket.js'
 
 /** What is used of uWebSockets.js' HttpResponse. */
 export interface ResponsePort {
@@ -418,6 +419,7 @@ export class Exchange implements Credentials {
    */
   startStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
+    if (this.#upgrade !== undefined) return this.#startSocketStream(head)
     this.#state = 'answering'
     this.#status = head.status
     this.tap?.responseHead?.(head, true)
@@ -460,6 +462,13 @@ export class Exchange implements Credentials {
         this.#end()
       },
     }
+  }
+
+  /** Who asks for a WebSocket gets frames as messages. */
+  #startSocketStream({ contentType }: ResponseHead): ResponseStream | undefined {
+    const socket = this.acceptWebSocket(socketProtocol(this.head.header('sec-websocket-protocol')))
+    if (socket === undefined) return undefined
+    return new SocketStream(socket, contentType !== 'application/json', () => this.#aborted())
   }
 
   /** A connection that waits for its body's rest would never take the next request. */

@@ -123,6 +123,7 @@ export class HttpServer implements Closable {
   #acceptUpgrade(response: uws.HttpResponse, request: uws.HttpRequest, context: uws.us_socket_context_t): void {
     const head = new UwsRequestHead(request)
     const key = request.getHeader('sec-websocket-key')
+    head.keepHeaders()
     const upgrade: Upgrade = (protocol, socket) => response.upgrade({ socket }, key, protocol, '', context)
     const port = response as unknown as ResponsePort
     this.#options.onRequest(new Exchange(head, port, this.#options.turns, upgrade))

@@ -105,14 +105,16 @@ export function bearerToken(authorization: string): string | undefined {
 
 function protocolToken(credentials: Credentials): string | undefined {
   if (credentials.header('upgrade').toLowerCase() !== 'websocket') return undefined
-  const shown = credentials
+  const protocols = credentials
     .header('sec-websocket-protocol')
     .split(',')
     .map((protocol) => protocol.trim())
-    .filter((protocol) => protocol.startsWith(PROTOCOL_PREFIX))
+  const shown = protocols.filter((protocol) => protocol.startsWith(PROTOCOL_PREFIX))
   if (shown.length === 0) return undefined
   const encoded = shown[0]!.slice(PROTOCOL_PREFIX.length)
   if (shown.length > 1 || !/^[A-Za-z0-9_-]+$/.test(encoded))
     throw new InvalidCredentials('the WebSocket protocol holds no single bearer token')
+  // The token's own cannot be named in the answer, and a browser wants one that it asked for.
+  if (protocols.length === 1) throw new InvalidCredentials('no WebSocket protocol is given beside the token')
   return Buffer.from(encoded, 'base64url').toString('utf8')
 }

@@ -22,7 +22,7 @@ export async function waitUntilFresh(context: ReadContext, revision: number): Pr
 }
 
 export function tooLarge(revision: number, current: number): StatusError {
-  return newTimeout(`Too large resource version: ${revision}, current: ${current}`, 1, [
+  return newTimeout(`Too large resource version: ${BigInt(revision)}, current: ${current}`, 1, [
     { reason: 'ResourceVersionTooLarge', message: 'Too large resource version' },
   ])
 }

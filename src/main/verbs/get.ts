@@ -2,13 +2,13 @@
 import { newBadRequest, newNotFound } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/shared-memory.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
+import { revisionProblem } from './asked-revision.js'
 import { waitUntilFresh } from './fresh.js'
 import type { ObjectForm } from './object-form.js'
 import { recordItem } from './watch-frames.js'
 
 const NEWLINE = 10
 const JSON_HEAD = { status: 200, contentType: 'application/json' }
-const DECIMAL = /^\d+$/
 
 /** Gives a promise only when it must wait; the commonest path is synchronous. */
 export function getObject(
@@ -22,8 +22,8 @@ export function getObject(
     return writeObject(request, arena, context, form)
   }
   if (wanted !== '') {
-    if (!DECIMAL.test(wanted))
-      throw newBadRequest(`invalid resource version: ${JSON.stringify(wanted)} is not a number`)
+    const problem = revisionProblem(wanted)
+    if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
     const revision = Number(wanted)
     return waitUntilFresh(context, revision).then(() => whenReady(request, arena, context, form))
   }

@@ -11,12 +11,12 @@ import { respondCompressed, wantsGzip } from '../compression.js'
 import type { ConversionItem } from '../converter.js'
 import type { Exchange } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
+import { revisionProblem } from './asked-revision.js'
 import { waitUntilFresh } from './fresh.js'
 import { scopeOf } from './key-scope.js'
 import type { ObjectForm } from './object-form.js'
 import { recordItem } from './watch-frames.js'
 
-const DECIMAL = /^\d+$/
 const HEAD = { status: 200, contentType: 'application/json' }
 const TAIL = Buffer.from(']}\n')
 const COMMA = 44
@@ -73,8 +73,8 @@ function listPosition(options: ListOptions, rootKey: string): ListPosition {
     return revision === NEWEST_REVISION ? { ...newest, startKey } : { ...newest, startKey, revision, consistent: false }
   }
   if (resourceVersion === '') return newest
-  if (!DECIMAL.test(resourceVersion))
-    throw newBadRequest(`invalid resource version: ${JSON.stringify(resourceVersion)} is not a number`)
+  const problem = revisionProblem(resourceVersion)
+  if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
   const asked = Number(resourceVersion)
   // Whatever is at hand, whole: a limit would make a page of what may be old.
   if (asked === 0) return { ...newest, consistent: false, limit: 0 }

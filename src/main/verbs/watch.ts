@@ -18,13 +18,13 @@ import { isStorageError } from '../../storage/errors.js'
 import { type ConversionForm, type ConversionItem, withoutColumns } from '../converter.js'
 import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
+import { revisionProblem } from './asked-revision.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
 import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
 import { type KeyScope, scopeOf } from './key-scope.js'
 import { eventItem, type FrameType, recordItem, visibleType, type WatchFraming } from './watch-frames.js'
 import type { Hub } from './watch-hub.js'
 
-const DECIMAL = /^\d+$/
 const BOOKMARK_INTERVAL_MS = 60_000
 /** So much before its end a watch gets a last bookmark: the client starts again from there. */
 const LAST_BOOKMARK_MS = 2000
@@ -52,9 +52,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch | undefin
   const listOptions = parseListOptions(request.query, true)
   const selectors = parseSelectors(listOptions, request.resource.selectableFields)
   const { resourceVersion } = listOptions
-  if (resourceVersion !== '' && !DECIMAL.test(resourceVersion)) {
-    throw newUnknown(`resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: is not a number`)
-  }
+  const problem = resourceVersion === '' ? undefined : revisionProblem(resourceVersion)
+  if (problem !== undefined) throw newUnknown(problem)
   const scope = watchScope(request, selectors)
   const revision = Number(resourceVersion)
   const withState = listOptions.sendInitialEvents ?? revision === 0
