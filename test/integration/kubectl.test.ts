@@ -141,4 +141,24 @@ t.test('kubectl', { skip: skipWithoutKubectl }, async (t) => {
     t.equal(await ok(t, ['get', 'configmap', '-o', 'name']), '')
     t.match(await ok(t, ['delete', 'configmap', 'a', '--ignore-not-found']), '')
   })
+
+  await t.test('scales, drains, approves, and asks for tokens', async (t) => {
+    await ok(t, ['create', 'deployment', 'scaled', '--image=nginx'])
+    t.equal(await ok(t, ['scale', 'deployment', 'scaled', '--replicas=4']), 'deployment.apps/scaled scaled')
+    t.equal(await ok(t, ['get', 'deployment', 'scaled', '-o', 'jsonpath={.spec.replicas}']), '4')
+    t.match((await kubectl.run(['scale', 'deployment', 'scaled', '--replicas=5', '--current-replicas=9'])).code, 1)
+    await ok(t, ['create', '-f', kubectl.file({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'drained' } })])
+    const evicted = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'evicted' },
+      spec: { nodeName: 'drained', terminationGracePeriodSeconds: 0, containers: [{ name: 'c', image: 'i' }] },
+    }
+    await ok(t, ['create', '-f', kubectl.file(evicted)])
+    t.match(await ok(t, ['drain', 'drained', '--force']), /pod\/evicted evicted\nnode\/drained drained/)
+    t.equal(await ok(t, ['get', 'pods', '--field-selector', 'spec.nodeName=drained', '-o', 'name']), '')
+    await ok(t, ['create', 'serviceaccount', 'bot'])
+    t.match(await ok(t, ['create', 'token', 'bot', '--duration=20m']), /^[\w-]+\.[\w-]+\.[\w-]+$/)
+    t.match(await ok(t, ['get', 'componentstatuses', 'etcd-0']), /etcd-0 +Healthy/)
+  })
 })

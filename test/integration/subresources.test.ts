@@ -256,6 +256,41 @@ t.test('subresources', async (t) => {
     t.equal((await ask('GET', path)).http, 404, 'the last finalizer took it along')
   })
 
+  await t.test('tokens are given to service accounts, bound to what exists', async (t) => {
+    const accounts = `${NAMESPACE}/serviceaccounts`
+    const account = await made(t, accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'bot' } })
+    const request = (spec: object, metadata: object = {}) => ({
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      metadata,
+      spec,
+    })
+    const token = (body: object, name = 'bot') => ask('POST', `${accounts}/${name}/token`, body)
+    const given = await token(request({ expirationSeconds: 1200, audiences: ['a'] }))
+    t.match(given, { http: 201, kind: 'TokenRequest', metadata: { name: 'bot', uid: account.metadata.uid } })
+    const claims = JSON.parse(
+      Buffer.from((given.status['token'] as string).split('.')[1]!, 'base64url').toString(),
+    ) as Record<string, unknown>
+    t.match(claims, { aud: ['a'], sub: 'system:serviceaccount:default:bot' })
+    t.equal((claims['exp'] as number) - (claims['iat'] as number), 1200)
+    t.match(await token(request({ expirationSeconds: 5 })), { http: 422 })
+    t.match(await token(request({}, { uid: 'other' })), { http: 409 }, 'uid is a precondition')
+    t.match(await token(request({}, { name: 'else' })), { http: 422 })
+    t.match(await token(request({}), 'none'), { http: 404 })
+    const bind = (kind: string, name: string, uid = '') =>
+      token(request({ boundObjectRef: { kind, apiVersion: 'v1', name, uid } }))
+    t.match(await bind('Secret', 'none'), { http: 404, details: { kind: 'secrets' } })
+    t.match(await bind('ConfigMap', 'x'), { http: 400 })
+    await made(t, PODS, pod('bots', {}, { serviceAccountName: 'bot', nodeName: 'n9' }))
+    t.match(await bind('Pod', 'bots', 'other'), { http: 409 })
+    const bound = await bind('Pod', 'bots')
+    const own = JSON.parse(
+      Buffer.from((bound.status['token'] as string).split('.')[1]!, 'base64url').toString(),
+    ) as Record<string, unknown>
+    t.match(own['kubernetes.io'], { pod: { name: 'bots' }, node: { name: 'n9' } })
+    t.match(await bind('Pod', 'debugged'), { http: 400 }, 'a pod of another account')
+  })
+
   await t.test('the parts of a control plane say how they are', async (t) => {
     const list = await server.request('GET', '/api/v1/componentstatuses')
     t.equal(list.status, 200)

@@ -32,7 +32,8 @@ export function httpsProbe(port: number, path: string): ComponentProbe {
   return () =>
     new Promise((resolve) => {
       const failed = (error: Error): void =>
-        resolve({ status: 'Unknown', error: `Get "https://127.0.0.1:${port}${path}": ${error.message}` })
+        // Nobody there is a failure too, as in Kubernetes.
+        resolve({ status: 'False', message: `Get "https://127.0.0.1:${port}${path}": ${error.message}` })
       const request = https.get(
         { host: '127.0.0.1', port, path, rejectUnauthorized: false, timeout: PROBE_TIMEOUT_MS, agent: false },
         (response) => {
