@@ -244,6 +244,7 @@ export class FrontEnd {
     if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
+    if (resource.headers !== undefined) exchange.extraHeaders = [...exchange.extraHeaders, ...resource.headers]
     checkShape(info, resource, info.parts.length > 1)
     request.resource = resource
     const pending = this.#dispatch(request)

@@ -8,16 +8,16 @@ export function respondEncoded(
   { status, contentType, headers, warnings, body }: EncodedResponse,
 ): Promise<void> | undefined {
   const all = [...headers]
-  for (const warning of warnings) all.push('Warning', `299 - ${quoteWarning(warning)}`)
+  for (const warning of warnings) all.push('Warning', warningValue(warning))
   const head = { status, contentType, headers: all }
   if (wantsGzip(exchange, body.byteLength)) return respondCompressed(exchange, head, body)
   exchange.respond(head, body)
   return undefined
 }
 
-/** Header values hold one line of plain text. */
-function quoteWarning(text: string): string {
+/** The value of a Warning header: one line of plain text. */
+export function warningValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these must not reach a header
   const plain = text.replace(/[\u0000-\u001f\u007f]/g, ' ')
-  return `"${plain.replace(/[\\"]/g, (c) => `\\${c}`)}"`
+  return `299 - "${plain.replace(/[\\"]/g, (c) => `\\${c}`)}"`
 }

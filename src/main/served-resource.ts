@@ -1,6 +1,8 @@
 /** Thread: main. A resource as the front end serves it from shared memory: keys, kinds and the bytes around objects. */
 import type { ResourceInfo } from '../api/catalogue.js'
+import { deprecationOf } from '../api/deprecated-kinds.js'
 import { formatGroupVersion } from '../api/group-version.js'
+import { warningValue } from './respond-encoded.js'
 
 export interface ServedResourceOptions {
   readonly info: ResourceInfo
@@ -24,6 +26,8 @@ export class ServedResource {
   readonly selectableFields: readonly string[]
   readonly apiVersion: string
   readonly listKind: string
+  /** Headers for every answer about it; undefined for most. */
+  readonly headers: readonly string[] | undefined
   /** What every object in memory starts with. */
   readonly #kindPrefix: Uint8Array
   readonly itemsCarryKind: boolean
@@ -36,6 +40,8 @@ export class ServedResource {
     this.selectableFields = options.selectableFields
     this.itemsCarryKind = options.itemsCarryKind
     this.apiVersion = formatGroupVersion(options.info)
+    const deprecation = deprecationOf(options.info)
+    this.headers = deprecation === undefined ? undefined : ['Warning', warningValue(deprecation)]
     this.listKind = `${options.info.kind}List`
     this.#kindPrefix = Buffer.from(
       `{"kind":${JSON.stringify(options.info.kind)},"apiVersion":${JSON.stringify(this.apiVersion)},`,

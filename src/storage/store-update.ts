@@ -70,10 +70,10 @@ async function attemptUpdate<T extends KubeObject>(
   return tryUpdate(object, { resourceVersion: state.revision, ttlSeconds: undefined })
 }
 
-/** False when the attempt asks for another end of life than the object has: then equal bytes are written all the same. */
+/** False when the attempt makes an object mortal or immortal. As in Kubernetes, a lease is not renewed without a change. */
 function keepsLease<T>(attempt: UpdateAttempt<T>, state: ObjectState<T>): boolean {
   if (attempt.ttlSeconds === undefined) return true
-  return attempt.ttlSeconds === 0 && state.lease === NO_LEASE
+  return (attempt.ttlSeconds === 0) === (state.lease === NO_LEASE)
 }
 
 async function write<T>(

@@ -83,7 +83,8 @@ export class EndpointTable {
     const parentSchema = this.#schema(kind)
     const hubSchema = this.#schema(stored.info)
     const shape = {
-      kind: { group: info.group, kind: info.kind },
+      // Two names of one set of objects: errors name the first.
+      kind: { group: stored.info.group, kind: info.kind },
       namespaceScoped: info.namespaced,
       hasStatus: info.subresources.some((s) => s.name === 'status'),
     }

@@ -22,7 +22,6 @@ interface Condition {
   error?: string
 }
 
-const DEPRECATED = 'v1 ComponentStatus is deprecated in v1.19+'
 const PROBE_TIMEOUT_MS = 20_000
 /** Answers are short; the rest is not read. */
 const MAX_TEXT = 10 * 1024
@@ -93,14 +92,12 @@ const endpoint = (probes: Readonly<Record<string, ComponentProbe>>): EndpointHan
       },
     },
   },
-  get: async (context: RequestContext, name: string) => {
-    context.addWarning(DEPRECATED)
+  get: async (_context: RequestContext, name: string) => {
     const probe = Object.hasOwn(probes, name) ? probes[name] : undefined
     if (probe === undefined) throw newNotFound({ group: '', resource: 'componentstatus' }, name)
     return statusOf(name, probe)
   },
-  list: async (context, { label, field }) => {
-    context.addWarning(DEPRECATED)
+  list: async (_context, { label, field }) => {
     const all = await Promise.all(Object.entries(probes).map(([name, probe]) => statusOf(name, probe)))
     const items = all.filter(
       ({ metadata = {} }) =>

@@ -43,7 +43,6 @@ interface Endpoints extends KubeObject {
 }
 
 const SUBSETS = FieldPath.of('subsets')
-const DEPRECATED = 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice'
 const SHOWN = 3
 
 function addressErrors({ ip = '', hostname, nodeName }: EndpointAddress, at: FieldPath): Errors {
@@ -80,15 +79,14 @@ const validate = (object: KubeObject): Errors =>
   })
 
 function warnings(object: KubeObject): string[] {
-  if (object.metadata?.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return [DEPRECATED]
-  const addresses = ((object as Endpoints).subsets ?? []).flatMap((subset, i) =>
+  if (object.metadata?.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return []
+  return ((object as Endpoints).subsets ?? []).flatMap((subset, i) =>
     (['addresses', 'notReadyAddresses'] as const).flatMap((field) =>
       (subset[field] ?? []).flatMap(({ ip = '' }, j) =>
         ipWarnings(ip, SUBSETS.index(i).child(field).index(j).child('ip')),
       ),
     ),
   )
-  return [DEPRECATED, ...addresses]
 }
 
 function addressesText({ subsets }: Endpoints): string {

@@ -1,0 +1,10 @@
+/** Thread: any. Kinds that are on their way out: every request to them is told so. */
+import type { GroupVersionKind } from './group-version.js'
+
+const DEPRECATED: Readonly<Record<string, string>> = {
+  '/v1/ComponentStatus': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+}
+
+export const deprecationOf = ({ group, version, kind }: GroupVersionKind): string | undefined =>
+  DEPRECATED[`${group}/${version}/${kind}`]
