@@ -5,7 +5,7 @@
  *
  *   admit ──every mutating link──▶ reinvocation asked for? ──every mutating link once more──▶ strategy ──▶ validate
  */
-import type { GroupVersionKind, GroupVersionResource } from '../api/group-version.js'
+import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
 import type { UserInfo } from '../api/user-info.js'
 
@@ -50,6 +50,8 @@ export interface AdmissionPlugin {
   /** Throws a StatusError to refuse. */
   admit?(attributes: AdmissionAttributes): Promise<void> | void
   validate?(attributes: AdmissionAttributes): Promise<void> | void
+  /** Told of every object that is gone, however it went. */
+  deleted?(resource: GroupResource, object: KubeObject): Promise<void>
 }
 
 interface Links {
@@ -90,6 +92,10 @@ export class AdmissionChain {
   async connect(attributes: AdmissionAttributes): Promise<void> {
     await this.admit(attributes)
     await this.validate(attributes)
+  }
+
+  async deleted(resource: GroupResource, object: KubeObject): Promise<void> {
+    for (const plugin of this.#plugins) await plugin.deleted?.(resource, object)
   }
 
   #linksFor(attributes: AdmissionAttributes): Links {

@@ -12,6 +12,7 @@ export const ORDERED_PLUGINS = [
   'NodeRestriction',
   'TaintNodesByCondition',
   'AlwaysPullImages',
+  'PodSecurity',
   'PodNodeSelector',
   'Priority',
   'DefaultTolerationSeconds',
@@ -32,6 +33,7 @@ export const ORDERED_PLUGINS = [
   'PodTopologyLabels',
   'NodeDeclaredFeatureValidator',
   'PodResizeValidator',
+  'ResourceQuota',
   'AlwaysDeny',
 ] as const
 
@@ -55,6 +57,7 @@ const DEFAULT_ON: ReadonlySet<PluginName> = new Set<PluginName>([
   'NamespaceLifecycle',
   'LimitRanger',
   'TaintNodesByCondition',
+  'PodSecurity',
   'Priority',
   'DefaultTolerationSeconds',
   'DefaultStorageClass',
@@ -69,6 +72,7 @@ const DEFAULT_ON: ReadonlySet<PluginName> = new Set<PluginName>([
   'PodTopologyLabels',
   'NodeDeclaredFeatureValidator',
   'PodResizeValidator',
+  'ResourceQuota',
 ])
 
 const NAMES: ReadonlySet<string> = new Set(ORDERED_PLUGINS)

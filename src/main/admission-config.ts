@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { eventRateLimitErrors } from '../admission/event-rate-limit.js'
+import { podSecurityErrors } from '../admission/pod-security/configuration.js'
+import { resourceQuotaErrors } from '../admission/quota/resource-quota.js'
 import type { Json, JsonObject } from '../api/object.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 
@@ -11,7 +13,9 @@ export type AdmissionConfig = { config: Record<string, JsonObject> } | { errors:
 const CHECKS: Readonly<Record<string, (config: JsonObject) => string[]>> = {
   EventRateLimit: eventRateLimitErrors,
   PodNodeSelector: () => [],
+  PodSecurity: podSecurityErrors,
   PodTolerationRestriction: () => [],
+  ResourceQuota: resourceQuotaErrors,
 }
 
 const FLAG = '--admission-control-config-file'

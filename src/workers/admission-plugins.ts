@@ -30,9 +30,12 @@ import { PersistentVolumeClaimResize } from '../admission/persistent-volume-clai
 import { enabledPlugins, type PluginName } from '../admission/plugin-names.js'
 import { PodNodeSelector } from '../admission/pod-node-selector.js'
 import { PodResizeValidator } from '../admission/pod-resize-validator.js'
+import { PodSecurity } from '../admission/pod-security/pod-security.js'
 import { PodTolerationRestriction } from '../admission/pod-toleration-restriction.js'
 import { PodTopologyLabels } from '../admission/pod-topology-labels.js'
 import { Priority } from '../admission/priority.js'
+import { QuotaLedger, type QuotaStatusStore } from '../admission/quota/quota-ledger.js'
+import { ResourceQuota } from '../admission/quota/resource-quota.js'
 import { RuntimeClass } from '../admission/runtime-class.js'
 import { ServiceAccount } from '../admission/service-account.js'
 import { StorageObjectInUseProtection } from '../admission/storage-object-in-use-protection.js'
@@ -47,6 +50,7 @@ export interface AdmissionDependencies {
   readonly start: AdmissionStart
   readonly objects: AdmissionObjects
   readonly writer: AdmissionWriter
+  readonly quotaStatus: QuotaStatusStore
   readonly authorizer: Authorizer | undefined
   readonly scheme: Pick<Scheme, 'catalogue'>
   readonly clock: Clock
@@ -66,6 +70,7 @@ const MAKERS: Makers = {
   NodeRestriction: ({ objects }) => new NodeRestriction(objects),
   TaintNodesByCondition: () => new TaintNodesByCondition(),
   AlwaysPullImages: () => new AlwaysPullImages(),
+  PodSecurity: ({ objects, start }) => new PodSecurity(objects, start.config['PodSecurity']),
   PodNodeSelector: ({ objects, start }) => new PodNodeSelector(objects, start.config['PodNodeSelector']),
   Priority: ({ objects }) => new Priority(objects),
   DefaultTolerationSeconds: () => new DefaultTolerationSeconds(),
@@ -88,12 +93,27 @@ const MAKERS: Makers = {
   PodTopologyLabels: ({ objects }) => new PodTopologyLabels(objects),
   NodeDeclaredFeatureValidator: ({ objects }) => new NodeDeclaredFeatureValidator(objects),
   PodResizeValidator: ({ objects }) => new PodResizeValidator(objects),
+  ResourceQuota: (dependencies) => resourceQuota(dependencies),
   AlwaysDeny: () => new AlwaysDeny(),
 }
 
 export function admissionChain(dependencies: AdmissionDependencies): AdmissionChain {
   const { enable, disable } = dependencies.start
   return new AdmissionChain(enabledPlugins(enable, disable).map((name) => MAKERS[name](dependencies)))
+}
+
+function resourceQuota({ start, objects, quotaStatus, scheme, clock }: AdmissionDependencies): ResourceQuota {
+  const ledger = new QuotaLedger({
+    objects,
+    store: quotaStatus,
+    clock,
+    served: ({ group, resource }) => {
+      const { catalogue } = scheme
+      const version = catalogue.versions(group).find((one) => catalogue.find(group, one, resource) !== undefined)
+      return version === undefined ? undefined : { group, version, resource }
+    },
+  })
+  return new ResourceQuota(objects, ledger, start.config['ResourceQuota'])
 }
 
 const resourcesOf =

@@ -39,6 +39,8 @@ export interface EndpointTableOptions {
   readonly eventTtlSeconds: number
   /** What a resource does around its writes; asked when its store is made. */
   readonly hooks?: (resource: GroupResource) => StoreHooks | undefined
+  /** Told of every object that is gone, however it went. */
+  readonly deleted: (resource: GroupResource, object: KubeObject) => Promise<void>
 }
 
 export class EndpointTable {
@@ -200,7 +202,7 @@ export class EndpointTable {
     schema: StructSchema,
   ): Store {
     const { rules, groupResource } = stored
-    const { eventTtlSeconds } = this.#options
+    const { eventTtlSeconds, deleted } = this.#options
     const hooks = this.#options.hooks?.(groupResource)
     const options = this.#options.restOptions.getRESTOptions(groupResource)
     const storage = this.#storage(stored, schema)
@@ -220,7 +222,11 @@ export class EndpointTable {
         : { shouldDeleteDuringUpdate: rules.shouldDeleteDuringUpdate }),
       ...(rules.expires === undefined ? {} : { ttlSeconds: () => eventTtlSeconds }),
       // A subresource takes nothing; but its update may end the object.
-      ...(update === strategy ? hooks : hooks?.afterDelete && { afterDelete: hooks.afterDelete }),
+      ...(update === strategy ? hooks : {}),
+      afterDelete: async (object, context) => {
+        await hooks?.afterDelete?.(object, context)
+        if (!context.dryRun) await deleted(groupResource, object)
+      },
     })
   }
 

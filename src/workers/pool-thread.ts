@@ -32,6 +32,7 @@ import { MASTER_LEASES, openInternalStorage, RANGE_ALLOCATIONS } from './interna
 import { MasterLeases } from './master-leases.js'
 import { ObjectLookup } from './object-lookup.js'
 import { PoolWorker } from './pool.js'
+import { RegistryQuotaStatusStore } from './quota-status-store.js'
 import { Scheme } from './scheme.js'
 import { ServiceRegistry } from './service-registry.js'
 import { StoredObjects } from './stored-objects.js'
@@ -101,6 +102,11 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       authorizer,
     }),
     eventTtlSeconds: start.eventTtlSeconds,
+    // The object is gone all the same: what could not be told is mended by those who count.
+    deleted: (resource, object) =>
+      admission
+        .deleted(resource, object)
+        .catch((error: unknown) => logger.warn({ err: error, resource }, 'a deletion was not counted')),
     hooks: ({ group, resource }) => {
       if (group === RBAC_GROUP) return escalationHooks(resource, { authorizer, held: rbac })
       return group === '' && resource === 'services' ? services().hooks : undefined
@@ -135,6 +141,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     start: start.admission,
     objects,
     writer: new RegistryAdmissionWriter(endpoints, systemClock),
+    quotaStatus: new RegistryQuotaStatusStore(endpoints, systemClock),
     authorizer,
     scheme,
     clock: systemClock,

@@ -1,0 +1,47 @@
+/** Thread: any. One rule of pod security, and the words they have in common. */
+import { allContainers, type Container, type PodSpec, type PodTemplate } from '../pod.js'
+
+export interface Violation {
+  readonly reason: string
+  readonly detail: string
+}
+
+/** `version` is the minor version of 1.x by whose rules the pod is looked at. */
+export type CheckPod = (pod: PodTemplate, version: number) => Violation | undefined
+
+export interface Check {
+  readonly id: string
+  readonly level: 'baseline' | 'restricted'
+  /** The first version that has it. */
+  readonly since: number
+  /** The milder check of the baseline that it stands for, and from which version on. */
+  readonly overrides?: string
+  readonly check: CheckPod
+}
+
+export const quoted = (items: Iterable<string>): string => [...items].map((item) => `"${item}"`).join(', ')
+
+export const plural = (word: string, count: number): string => (count === 1 ? word : `${word}s`)
+
+export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort()
+
+/** `container "a"` or `containers "a", "b"`. */
+export const containerList = (names: readonly string[]): string =>
+  `${plural('container', names.length)} ${quoted(names)}`
+
+export const namesWhere = (spec: PodSpec, test: (container: Container) => boolean): string[] =>
+  allContainers(spec)
+    .filter(test)
+    .map(({ name = '' }) => name)
+
+/** The pod itself and containers that set something wrong: `pod and container "a"`. */
+export function setters(podDoes: boolean, containers: readonly string[]): string {
+  const parts = podDoes ? ['pod'] : []
+  if (containers.length > 0) parts.push(containerList(containers))
+  return parts.join(' and ')
+}
+
+export const isWindows = (spec: PodSpec): boolean => spec.os?.name === 'windows'
+
+/** In a user namespace root is nobody outside it. */
+export const hasUserNamespace = (spec: PodSpec): boolean => spec.hostUsers === false
