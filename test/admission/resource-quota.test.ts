@@ -33,7 +33,13 @@ class Server {
     const ledger = new QuotaLedger({
       objects: this.objects,
       store,
-      clock: { ...systemClock, after: (_ms, callback) => systemClock.after(0, callback) },
+      clock: {
+        ...systemClock,
+        after: (_ms, callback) => {
+          const handle = setImmediate(callback)
+          return { cancel: () => clearImmediate(handle) }
+        },
+      },
       served: ({ group, resource }) => ({ group, version: 'v1', resource }),
     })
     this.plugin = new ResourceQuota(this.objects, ledger)
