@@ -5,7 +5,7 @@
 // Entries and chunks lie one folder deep, as the modules do in src/: `new URL('../workers/x-thread.js', import.meta.url)`
 // means the same file in all of them.
 
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -38,3 +38,5 @@ await build({
   sourcesContent: false,
   logLevel: 'warning',
 })
+// The page's files are served as they are.
+cpSync(path.join(root, 'src/ui'), path.join(root, 'bundle/ui'), { recursive: true })

@@ -172,6 +172,10 @@ export class FrontEnd {
     request.timeoutMs =
       head.query === '' || request.longRunning ? maximumMs : requestTimeoutMs(request.query.get('timeout'), maximumMs)
     this.#options.observer?.onArrival?.(request)
+    if (!request.info.isResourceRequest && head.method === 'GET') {
+      const open = this.#options.nonResourcePaths.publicHandler(request.info.path)
+      if (open !== undefined) return open(exchange, request.query, '')
+    }
     const found = this.#options.authenticator.authenticate(exchange)
     if (!(found instanceof Promise)) return this.#identified(request, found)
     head.keepHeaders()

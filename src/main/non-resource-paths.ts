@@ -12,11 +12,21 @@ const NOT_FOUND = {
 
 export class NonResourcePaths {
   readonly #exact = new Map<string, PathHandler>()
+  readonly #public = new Map<string, PathHandler>()
   readonly #prefixes: { readonly prefix: string; readonly handler: PathHandler }[] = []
 
   exact(path: string, handler: PathHandler): Closable {
     this.#exact.set(path, handler)
     return { close: () => void this.#exact.delete(path) }
+  }
+
+  /** For everybody, whoever they are: what holds no data. Not in the index. */
+  public(path: string, handler: PathHandler): void {
+    this.#public.set(path, handler)
+  }
+
+  publicHandler(path: string): PathHandler | undefined {
+    return this.#public.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
   }
 
   /** Everything below a path, which ends with a slash. */

@@ -10,6 +10,7 @@ import { type HealthCheck, HealthEndpoint } from './health.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import { respondEncoded } from './respond-encoded.js'
+import { installUi } from './ui-paths.js'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
@@ -55,6 +56,7 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   paths.exact('/openapi/v2', (exchange) => openApi(exchange, '/openapi/v2'))
   paths.exact('/openapi/v3', (exchange) => openApi(exchange, '/openapi/v3'))
   paths.below('/openapi/v3/', (exchange, _query, rest) => openApi(exchange, `/openapi/v3/${rest}`))
+  installUi(paths)
   const ping: HealthCheck = { name: 'ping', check: () => undefined }
   const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
   const shutdown: HealthCheck = {

@@ -1,0 +1,113 @@
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import t from 'tap'
+import { KeelsonProcess } from '../support/keelson-process.js'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => existsSync(file))
+/** Where pictures for the documentation go; without it none are taken. */
+const PICTURES = process.env['KEELSON_PICTURES']
+
+const folder = mkdtempSync(path.join(tmpdir(), 'keelson-ui-'))
+const tokens = path.join(folder, 'tokens.csv')
+writeFileSync(tokens, 'secret-admin-token,admin,admin-uid,"system:masters"\nplain-token,paul,paul-uid,\n')
+
+const configMap = (name: string): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data: { greeting: '<b>not markup</b>' },
+})
+const shows = (page: Page, selector: string, text: string): Promise<void> =>
+  page.locator(selector).filter({ hasText: text }).first().waitFor()
+const ADMIN = { authorization: 'Bearer secret-admin-token' }
+
+t.test('the page', { skip: CHROMIUM === undefined ? 'there is no Chromium' : false }, async (t) => {
+  const server = await KeelsonProcess.start([`--token-auth-file=${tokens}`])
+  t.teardown(() => server.close())
+  const browser: Browser = await chromium.launch({
+    executablePath: CHROMIUM!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+  t.teardown(() => browser.close())
+  const problems: string[] = []
+
+  const open = async (): Promise<Page> => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ignoreHTTPSErrors: true })
+    const page = await context.newPage()
+    page.on('pageerror', (error) => problems.push(error.message))
+    await page.goto(`${server.url}/ui`)
+    return page
+  }
+  const enter = async (page: Page, token: string): Promise<void> => {
+    await page.fill('#token', token)
+    await page.click('#login button')
+  }
+
+  await t.test('holds nothing before a token is given, and takes no wrong one', async (t) => {
+    const page = await open()
+    t.equal(await page.isVisible('#overview'), false)
+    t.equal(await page.isVisible('#objects'), false)
+    await enter(page, 'wrong')
+    await shows(page, '#login-error', 'does not know')
+    t.equal(await page.textContent('#login-error'), 'The server does not know this token.')
+    t.equal(await page.isVisible('#overview'), false)
+    const answer = await server.request('GET', '/ui')
+    t.match(answer.headers.get('content-security-policy') ?? '', "default-src 'none'")
+    t.equal((await server.request('GET', '/ui/../main/index.js')).status >= 400, true)
+    t.equal((await server.request('GET', '/metrics')).status >= 400, true, 'what it shows is not for everybody')
+  })
+
+  await t.test('shows who may not see the figures why', async () => {
+    const page = await open()
+    await enter(page, 'plain-token')
+    await shows(page, '#metrics-error', 'may not read')
+  })
+
+  await t.test('shows live figures', async (t) => {
+    const page = await open()
+    await enter(page, 'secret-admin-token')
+    await page.locator('#tiles .tile').nth(5).waitFor()
+    t.equal(await page.textContent('#user'), 'admin')
+    await page.locator('#verbs tbody tr').first().waitFor()
+    await shows(page, '#threads', 'owner')
+    const resources = await page.textContent('#resources')
+    t.match(resources, /namespaces4/)
+    t.match(resources, /clusterroles\.rbac\.authorization\.k8s\.io/)
+    if (PICTURES !== undefined) {
+      await page.waitForTimeout(8000)
+      await page.screenshot({ path: path.join(PICTURES, 'ui-overview.png') })
+    }
+  })
+
+  await t.test('browses objects, shows YAML as text and events as they happen', async (t) => {
+    const page = await open()
+    await enter(page, 'secret-admin-token')
+    await page.click('nav a[href="#objects"]')
+    await page.fill('#find', 'configmaps')
+    await page.click('#kinds button')
+    await shows(page, '#stream-state', 'live')
+    await server.request('POST', '/api/v1/namespaces/default/configmaps', configMap('made-later'), ADMIN)
+    await shows(page, '#events', 'ADDED default/made-later')
+    await page.click('#rows button:text-is("made-later")')
+    await page.waitForSelector('#yaml:visible')
+    const yaml = (await page.textContent('#yaml')) ?? ''
+    t.match(yaml, 'greeting: <b>not markup</b>')
+    t.equal(await page.locator('#yaml b').count(), 0)
+    if (PICTURES !== undefined) await page.screenshot({ path: path.join(PICTURES, 'ui-objects.png') })
+    await server.request('DELETE', '/api/v1/namespaces/default/configmaps/made-later', undefined, ADMIN)
+    await shows(page, '#events', 'DELETED default/made-later')
+    await page.locator('#rows').filter({ hasNotText: 'made-later' }).waitFor()
+  })
+
+  t.same(problems, [], 'nothing went wrong in the page')
+})
