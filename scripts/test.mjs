@@ -75,7 +75,13 @@ function runFile(file) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, TAP: '1', KEELSON_TEST_ETCD: etcd.found ? 'yes' : 'no' },
+      // tap gives a test 30 s unless told; a busy machine may need them all.
+      env: {
+        ...process.env,
+        TAP: '1',
+        TAP_TIMEOUT: String(FILE_TIMEOUT_MS / 1000),
+        KEELSON_TEST_ETCD: etcd.found ? 'yes' : 'no',
+      },
     })
     const parser = new Parser()
     const errors = []
