@@ -7,7 +7,9 @@ import { parseGroupVersion } from '#keelson/api/group-version.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { decodeProtobuf, encodeProtobuf } from '#keelson/api/protobuf/envelope.js'
 import type { StructSchema } from '#keelson/api/schema.js'
+import { Random } from '../support/fuzz.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { field, message } from '../support/wire-reader.js'
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 const CONFIGMAPS = '/api/v1/namespaces/default/configmaps'
@@ -111,12 +113,53 @@ async function refusals(t: Test, server: KeelsonProcess): Promise<void> {
     ['nothing but the beginning', valid.subarray(0, 4)],
     ['cut off', valid.subarray(0, 40)],
     ['another kind', encode({ kind: 'Secret', apiVersion: 'v1' })],
+    ['a length beyond the end', Buffer.from('k8s\0\x12\xff\xff\xff\xff\x07', 'latin1')],
+    ['a number without end', Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(40, 0xff)])],
   ]
   for (const [name, body] of bodies) {
     const { status, bytes } = await request(server, 'POST', CONFIGMAPS, { body, accept: 'application/json' })
     t.equal(status, 400, name)
-    t.match(JSON.parse(bytes.toString()), { kind: 'Status', reason: 'BadRequest' })
+    t.match(JSON.parse(bytes.toString()), { kind: 'Status', reason: 'BadRequest', message: /.{20}/ })
   }
+}
+
+/** Every byte string is an answer below 500, and the server goes on. */
+async function nonsense(t: Test, server: KeelsonProcess): Promise<void> {
+  const random = new Random(20)
+  const valid = encode(configMap('n'))
+  const statuses = new Set<number>()
+  for (let i = 0; i < 150; i++) {
+    const body = Buffer.from(valid)
+    for (let n = 0; n < 1 + (i % 4); n++) body[4 + random.below(body.length - 4)] = random.below(256)
+    const cut = i % 3 === 0 ? body.subarray(0, random.below(body.length)) : body
+    const { status } = await request(server, 'POST', `${CONFIGMAPS}?dryRun=All`, { body: cut })
+    statuses.add(status)
+  }
+  t.ok(
+    [...statuses].every((status) => status < 500),
+    [...statuses].join(' '),
+  )
+  t.ok(statuses.has(400))
+  const deep = await request(server, 'POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {
+    body: nestedDefinition(5000),
+    accept: 'application/json',
+  })
+  t.equal(deep.status, 400, 'messages within messages')
+  t.match(deep.bytes.toString(), /nested more than/)
+  const huge = Buffer.concat([valid, Buffer.alloc(4 * 1024 * 1024)])
+  t.equal((await request(server, 'POST', CONFIGMAPS, { body: huge })).status, 413)
+  const patched = await request(server, 'PATCH', `${CONFIGMAPS}/none`, { body: valid })
+  t.match(patched, { status: 415, contentType: PROTOBUF }, 'there are no patches in protobuf')
+}
+
+/** A definition whose schema is not one that is not one that … */
+function nestedDefinition(depth: number): Buffer {
+  let bytes: Buffer = Buffer.alloc(0)
+  for (let i = 0; i < depth; i++) bytes = field(28, bytes)
+  // spec, versions, schema, openAPIV3Schema
+  for (const number of [1, 4, 7, 2]) bytes = field(number, bytes)
+  const kind = message(field(1, 'apiextensions.k8s.io/v1'), field(2, 'CustomResourceDefinition'))
+  return Buffer.concat([Buffer.from('k8s\0'), field(1, kind), field(2, bytes)])
 }
 
 async function watches(t: Test, server: KeelsonProcess): Promise<void> {
@@ -166,6 +209,7 @@ t.test('a server that is spoken to in protobuf', async (t) => {
   await t.test('metadata, tables and errors come in the form that there is', (t) => forms(t, server))
   await t.test('every stored resource is listed', (t) => everyResource(t, server))
   await t.test('bytes that are no object are a bad request', (t) => refusals(t, server))
+  await t.test('no bytes are too much for it', (t) => nonsense(t, server))
   await t.test('a watch is a stream of frames', (t) => watches(t, server))
   const kubectl = (...args: string[]) => spawnSync('kubectl', ['--server', server.url, ...args], { encoding: 'utf8' })
   await t.test('kubectl sends it', { skip: kubectl('version', '--client').status !== 0 }, async (t) => {

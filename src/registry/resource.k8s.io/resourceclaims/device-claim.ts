@@ -51,8 +51,11 @@ const DOMAIN_BYTES = 63
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 export function setClaimDefaults({ requests }: DeviceClaim): void {
-  for (const { exactly, firstAvailable } of requests ?? []) {
-    for (const request of [...(exactly ? [exactly] : []), ...(firstAvailable ?? [])]) {
+  for (const whole of requests ?? []) {
+    const { exactly, firstAvailable, deviceClassName } = whole
+    // In v1beta1 the request itself says what is asked for.
+    const asked = exactly ? [exactly] : deviceClassName === undefined ? [] : [whole]
+    for (const request of [...asked, ...(firstAvailable ?? [])]) {
       request.allocationMode ||= 'ExactCount'
       if (request.allocationMode === 'ExactCount') request.count ||= 1
       for (const toleration of request.tolerations ?? []) toleration.operator ||= 'Equal'

@@ -5,6 +5,7 @@ import { immutable } from '../../../api/validation/checks.js'
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
+import { claimsV1beta1, claimTemplatesV1beta1, V1BETA1 } from '../conversion.js'
 import { type DeviceClaim, deviceClaimErrors, setClaimDefaults } from './device-claim.js'
 
 interface ResourceClaim extends KubeObject {
@@ -34,6 +35,7 @@ const claimErrors = (object: KubeObject) =>
 
 export const resourceClaimRules: ResourceRules = {
   metadataOnUpdate: 'changes',
+  conversions: { [V1BETA1]: claimsV1beta1 },
   setDefaults: (object) => setClaimDefaults((object as ResourceClaim).spec?.devices ?? {}),
   validate: claimErrors,
   validateUpdate: (object, old) => [...immutable(object['spec'], old['spec'], SPEC), ...claimErrors(object)],
@@ -51,6 +53,7 @@ const templateErrors = (object: KubeObject) => {
 }
 
 export const resourceClaimTemplateRules: ResourceRules = {
+  conversions: { [V1BETA1]: claimTemplatesV1beta1 },
   setDefaults: (object) => setClaimDefaults((object as ResourceClaimTemplate).spec?.spec?.devices ?? {}),
   validate: templateErrors,
   validateUpdate: (object, old) => [...templateErrors(object), ...immutable(object['spec'], old['spec'], SPEC)],

@@ -21,6 +21,7 @@ import type { ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
+import { slicesV1beta1, V1BETA1 } from '../conversion.js'
 import { DEVICE_EFFECTS } from '../device-parts.js'
 
 interface Capacity {
@@ -169,6 +170,7 @@ function validate(object: KubeObject): Errors {
 }
 
 export const resourceSliceRules: ResourceRules = {
+  conversions: { [V1BETA1]: slicesV1beta1 },
   generationFields: ['spec'],
   indexedFields: [{ name: 'spec.nodeName' }, { name: 'spec.driver' }],
   prepareForCreate: (object, context) => stampTaints(object, context.now()),
