@@ -12,6 +12,7 @@ import {
   mutatingWebhookConfigurationRules,
   validatingWebhookConfigurationRules,
 } from './admissionregistration.k8s.io/webhookconfigurations/strategy.js'
+import { definitionsV1beta1, V1BETA1 } from './apiextensions.k8s.io/customresourcedefinitions/conversion.js'
 import { controllerRevisionRules } from './apps/controllerrevisions/strategy.js'
 import { daemonSetRules } from './apps/daemonsets/strategy.js'
 import { deploymentRules } from './apps/deployments/strategy.js'
@@ -69,6 +70,7 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   configmaps: configMapRules,
   'controllerrevisions.apps': controllerRevisionRules,
   'cronjobs.batch': cronJobRules,
+  'customresourcedefinitions.apiextensions.k8s.io': { conversions: { [V1BETA1]: definitionsV1beta1 } },
   'daemonsets.apps': daemonSetRules,
   'deployments.apps': deploymentRules,
   'ingressclasses.networking.k8s.io': ingressClassRules,

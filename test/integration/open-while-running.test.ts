@@ -46,7 +46,7 @@ const SIZE = { size: { type: 'string' } } as const
 const COLOR = { ...SIZE, color: { type: 'string' } } as const
 
 async function startServer(flags: readonly string[]): Promise<Server> {
-  const parsed = parseFlags(['--secure-port=0', '--pool-threads=3', ...flags], FLAGS)
+  const parsed = parseFlags(['--secure-port=0', '--insecure-http', '--pool-threads=3', ...flags], FLAGS)
   const result = complete(parsed.values)
   if ('errors' in result) throw new Error(result.errors.join('; '))
   const onFatal = (error: Error): void => {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { KubeObject } from '#keelson/api/object.js'
+import { definitionsV1beta1 } from '#keelson/registry/apiextensions.k8s.io/customresourcedefinitions/conversion.js'
 import { v1ToV2, v2ToV1 } from '#keelson/registry/autoscaling/horizontalpodautoscalers/conversion.js'
 import { toCoreEvent, toEventsEvent } from '#keelson/registry/events.k8s.io/events/conversion.js'
 
@@ -42,5 +43,46 @@ t.test('an event has other names in its own group', (t) => {
   t.match(own, { apiVersion: 'events.k8s.io/v1', regarding: { name: 'p' }, note: 'm', reportingController: 'r' })
   t.notOk('message' in own)
   t.same(toCoreEvent(own), core)
+  t.end()
+})
+
+t.test('a custom resource definition is stored as v1beta1, what its versions share beside them', (t) => {
+  const schema = { openAPIV3Schema: { type: 'object' } }
+  const columns = [{ name: 'Size', type: 'string', jsonPath: '.spec.size' }]
+  const version = (name: string) => ({ name, served: true, storage: name === 'v1', schema })
+  const hub: KubeObject = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    spec: {
+      group: 'example.com',
+      names: { plural: 'widgets', kind: 'Widget' },
+      scope: 'Namespaced',
+      conversion: {
+        strategy: 'Webhook',
+        webhook: { clientConfig: { url: 'https://x' }, conversionReviewVersions: ['v1'] },
+      },
+      versions: [{ ...version('v1'), additionalPrinterColumns: columns }, version('v2')],
+    },
+  }
+  const stored = definitionsV1beta1.fromHub(hub)
+  t.match(stored, {
+    apiVersion: 'apiextensions.k8s.io/v1beta1',
+    spec: {
+      version: 'v1',
+      validation: schema,
+      preserveUnknownFields: false,
+      conversion: { strategy: 'Webhook', webhookClientConfig: { url: 'https://x' }, conversionReviewVersions: ['v1'] },
+      versions: [{ additionalPrinterColumns: [{ name: 'Size', JSONPath: '.spec.size' }] }, { name: 'v2' }],
+    },
+  })
+  t.same(definitionsV1beta1.toHub(stored), hub)
+  const old = { kind: 'CustomResourceDefinition', spec: { version: 'v1', validation: schema } }
+  t.match(definitionsV1beta1.toHub(old), {
+    spec: {
+      preserveUnknownFields: true,
+      conversion: { strategy: 'None' },
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+  })
   t.end()
 })

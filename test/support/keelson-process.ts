@@ -27,13 +27,13 @@ export class KeelsonProcess {
   static async start(
     flags: readonly string[] = [],
     dataDir = mkdtempSync(path.join(tmpdir(), 'keelson-')),
-    { tls = false }: { readonly tls?: boolean } = {},
+    { tls = false, entry = 'bundle/main/index.js' }: { readonly tls?: boolean; readonly entry?: string } = {},
   ): Promise<KeelsonProcess> {
     const storage = flags.some((flag) => flag.startsWith('--etcd-servers'))
       ? []
       : ['--data-dir', path.join(dataDir, 'data')]
     const serving = ['--secure-port=0', '--cert-dir', path.join(dataDir, 'certs'), ...(tls ? [] : ['--insecure-http'])]
-    const child = spawn(process.execPath, ['bundle/main/index.js', ...serving, ...storage, ...flags], {
+    const child = spawn(process.execPath, [entry, ...serving, ...storage, ...flags], {
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let said = ''
