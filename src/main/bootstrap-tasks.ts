@@ -4,6 +4,7 @@ import type { Logger } from '../lib/logger.js'
 import type { PortLeakEntries } from '../protocol/main-pool.js'
 import { bootstrapAccess } from './access.js'
 import type { BootstrapTask } from './bootstrap.js'
+import { authenticationConfig, type TrustedClients } from './bootstrap-authentication-config.js'
 import { kubernetesService, type Peers, SERVICE_REPAIR_TASK } from './bootstrap-kubernetes-service.js'
 import {
   defaultServiceCIDR,
@@ -28,10 +29,11 @@ export interface BootstrapParts {
   readonly clock: Clock
   /** Where the server listens. */
   readonly port: number
+  readonly trusted: () => TrustedClients
   readonly logger: Logger
 }
 
-export function bootstrapTasks({ config, pool, clock, port, logger }: BootstrapParts): BootstrapTask[] {
+export function bootstrapTasks({ config, pool, clock, port, trusted, logger }: BootstrapParts): BootstrapTask[] {
   const client = new LoopbackClient(new ServerRequests(pool, clock))
   const { serviceNetwork } = config
   return [
@@ -43,6 +45,7 @@ export function bootstrapTasks({ config, pool, clock, port, logger }: BootstrapP
       () => `${new Date(clock.now()).toISOString().slice(0, 19)}Z`,
     ),
     { name: 'roles and bindings', after: [SYSTEM_NAMESPACES_TASK], run: () => bootstrapAccess(pool, logger) },
+    authenticationConfig(client, trusted, () => clock.now()),
     serviceRepair(pool),
     kubernetesService({
       client,

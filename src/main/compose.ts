@@ -14,6 +14,7 @@ import { Served } from '../workers/served.js'
 import { roleAggregator } from './access.js'
 import { AuditWorker } from './audit-worker.js'
 import { Bootstrap } from './bootstrap.js'
+import type { TrustedClients } from './bootstrap-authentication-config.js'
 import { bootstrapTasks } from './bootstrap-tasks.js'
 import { CredentialSource } from './certificates/credential-source.js'
 import { CredentialWatch } from './certificates/credential-watch.js'
@@ -155,7 +156,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       await frontEnds.drain()
     },
   })
-  const tasks = bootstrapTasks({ config, pool, clock: systemClock, port, logger })
+  let trusted: TrustedClients = credentials.authentication
+  const tasks = bootstrapTasks({ config, pool, clock: systemClock, port, trusted: () => trusted, logger })
   const bootstrap = new Bootstrap({ tasks, clock: systemClock, random: Math.random, logger })
   lifecycle.own('bootstrap', bootstrap)
   const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
@@ -166,6 +168,11 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     renew: () => source.renew(),
     take: async (renewed) => {
       await frontEnds.renewCredentials(renewed)
+      const { frontProxy } = trusted
+      trusted = {
+        clientCa: renewed.clientCa,
+        frontProxy: frontProxy && { ...frontProxy, ca: renewed.frontProxyCa },
+      }
       source.writeAdminKubeconfig(port)
     },
     clock: systemClock,
