@@ -186,7 +186,9 @@ class UwsRequestHead implements RequestHead {
   }
 
   forEachHeader(visit: (name: string, value: string) => void): void {
-    for (const [name, value] of this.#all()) visit(name, value)
+    // Nothing is made of them for one who only looks.
+    if (this.#headers === undefined && this.#request !== undefined) this.#request.forEach(visit)
+    else for (const [name, value] of this.#all()) visit(name, value)
   }
 
   keepHeaders(): void {
