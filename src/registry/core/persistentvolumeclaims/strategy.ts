@@ -180,7 +180,10 @@ export const persistentVolumeClaimRules: ResourceRules = {
     claim.spec.volumeMode ??= 'Filesystem'
     if ((claim.status.phase ?? '') === '') claim.status.phase = 'Pending'
   },
-  prepareForCreate: (object) => settleDataSources(object),
+  prepareForCreate: (object) => {
+    object['status'] = { phase: 'Pending' }
+    settleDataSources(object)
+  },
   prepareForUpdate: (object, old) => {
     settleDataSources(object, old)
     settleDataSources(old, old)
