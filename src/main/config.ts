@@ -4,6 +4,7 @@ import type { AuthorizationConfig, AuthorizationMode } from '../protocol/authori
 import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../storage/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../storage/factory-options.js'
+import { IN_MEMORY } from '../storage/storage-config.js'
 import { readAdmissionConfig } from './admission-config.js'
 import { type AuditConfig, auditConfig } from './audit/audit-options.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
@@ -64,7 +65,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
   const etcdOptions: EtcdOptions = {
     ...DEFAULT_ETCD_OPTIONS,
     storageBackend: backend,
-    dataDir: isEmbedded ? path.resolve(text('data-dir')) : '',
+    dataDir: isEmbedded ? dataFolder(text('data-dir')) : '',
     etcdServers: servers,
     etcdServersOverrides: flagList(values, 'etcd-servers-overrides'),
     etcdPrefix: text('etcd-prefix'),
@@ -140,3 +141,5 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
   }
   return { config: Object.freeze(config) as Config }
 }
+
+const dataFolder = (given: string): string => (given === IN_MEMORY ? IN_MEMORY : path.resolve(given))

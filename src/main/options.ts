@@ -112,7 +112,7 @@ export const FLAGS: readonly Flag[] = [
     type: 'string',
     default: './data',
     group: STORAGE,
-    help: 'Where the embedded engine keeps its files.',
+    help: 'Where the embedded engine keeps its files; "memory": nowhere, everything is gone with the process.',
   },
   {
     name: 'etcd-servers',

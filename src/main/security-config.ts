@@ -6,6 +6,7 @@ import type {
   ServiceAccountTokenConfig,
   WebhookTokensConfig,
 } from '../protocol/server-credentials.js'
+import { IN_MEMORY } from '../storage/storage-config.js'
 import { firstAddress } from './certificates/server-hosts.js'
 import { flagBoolean, flagDurationMs, flagList, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
@@ -48,7 +49,7 @@ export function securityConfig(values: FlagValues): SecurityConfig {
   return {
     host,
     insecureHttp: flagBoolean(values, 'insecure-http'),
-    certDir: path.resolve(text('cert-dir') || path.join(text('data-dir'), 'certs')),
+    certDir: certFolder(text('cert-dir'), text('data-dir')),
     tlsCertFile: text('tls-cert-file'),
     tlsKeyFile: text('tls-private-key-file'),
     minVersion: text('tls-min-version'),
@@ -114,4 +115,10 @@ function oidcConfig(values: FlagValues): OidcConfig {
     signingAlgs: flagList(values, 'oidc-signing-algs'),
     ca: text('oidc-ca-file'),
   }
+}
+
+/** Certificates outlive what is only in memory: clients keep them. */
+function certFolder(given: string, dataDir: string): string {
+  if (given !== '') return path.resolve(given)
+  return dataDir === IN_MEMORY ? path.resolve('certs') : path.resolve(dataDir, 'certs')
 }

@@ -4,6 +4,9 @@ import type { KubeObject } from '../api/object.js'
 import type { Codec } from './interface.js'
 import type { Transformer } from './transformer.js'
 
+/** In place of a folder: what is stored is gone with the process. */
+export const IN_MEMORY = 'memory'
+
 export type StorageType = 'etcd3' | 'embedded'
 
 /** Equal transports mean equal servers: what is opened for one serves for all. */
@@ -22,6 +25,7 @@ export interface StorageConfig {
   readonly prefix: string
   readonly transport: TransportConfig
   /** Of the embedded engine. */
+  /** Of the embedded engine; IN_MEMORY: nowhere. */
   readonly dataDir: string
   /** 0: never. */
   readonly compactionIntervalMs: number

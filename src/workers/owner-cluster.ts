@@ -12,7 +12,7 @@ import { EmbeddedEngine } from '../storage/embedded/embedded-engine.js'
 import { KvServer } from '../storage/embedded/kv-server.js'
 import { EtcdKV } from '../storage/etcd/etcd-kv.js'
 import { type Health, HealthCheck } from '../storage/health-check.js'
-import type { StorageConfig, TransportConfig } from '../storage/storage-config.js'
+import { IN_MEMORY, type StorageConfig, type TransportConfig } from '../storage/storage-config.js'
 import { normalizePathPrefix } from '../storage/storage-key.js'
 
 export interface OwnerClusterOptions {
@@ -63,7 +63,7 @@ export class OwnerCluster {
     }
     if (config.type === 'embedded') {
       const engine = await EmbeddedEngine.open({
-        ...(config.dataDir === '' ? {} : { dataDir: config.dataDir }),
+        ...(config.dataDir === '' || config.dataDir === IN_MEMORY ? {} : { dataDir: config.dataDir }),
         clock,
         logger,
       })
