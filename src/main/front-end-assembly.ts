@@ -84,7 +84,7 @@ export class FrontEndAssembly implements Closable {
   }
 
   static async open(options: FrontEndAssemblyOptions): Promise<FrontEndAssembly> {
-    const { config, credentials, served, pool, line, state, logger, recorder } = options
+    const { config, credentials, served, pool, line, state, logger } = options
     const lifecycle = new Lifecycle()
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })

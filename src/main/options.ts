@@ -379,7 +379,7 @@ export function validate(values: FlagValues): string[] {
   errors.push(
     ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
   )
-  errors.push(...securityErrors(values))
+  errors.push(...securityErrors(values), ...auditErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
   return errors

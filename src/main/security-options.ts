@@ -1,7 +1,7 @@
 /** Thread: main. The flags of TLS and authentication, and what is wrong with their values. */
 
 import { TLS_VERSIONS, unknownSuites } from './certificates/cipher-suites.js'
-import type { Flag, FlagValues } from './flags.js'
+import { type Flag, type FlagValues, parseDurationMs } from './flags.js'
 
 const TLS = 'TLS'
 const AUTHENTICATION = 'Authentication'
@@ -142,7 +142,7 @@ export const SECURITY_FILES: readonly string[] = [
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const OIDC_ALGORITHMS = new Set(['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'])
-const HOUR = /^0$|h/
+const HOUR_MS = 3600_000
 
 export function securityErrors(values: FlagValues): string[] {
   const value = (name: string): string => values.get(name) ?? ''
@@ -167,8 +167,8 @@ export function securityErrors(values: FlagValues): string[] {
   if (items('service-account-issuer').length === 0) errors.push('--service-account-issuer must not be empty')
   if (value('service-account-key-file') !== '' && value('service-account-signing-key-file') === '')
     errors.push('--service-account-key-file needs --service-account-signing-key-file')
-  if (!HOUR.test(value('service-account-max-token-expiration')))
-    errors.push('--service-account-max-token-expiration must be at least 1h')
+  const longest = parseDurationMs(value('service-account-max-token-expiration')) ?? 0
+  if (longest !== 0 && longest < HOUR_MS) errors.push('--service-account-max-token-expiration must be at least 1h')
   return [...errors, ...oidcErrors(value, items), ...frontProxyErrors(value, items), ...webhookErrors(value)]
 }
 
