@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { TestAuthority } from '../support/certificates.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { Kubectl, skipWithoutKubectl } from '../support/kubectl.js'
 import { TestKubelet } from '../support/kubelet.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { until } from '../support/until.js'
@@ -181,6 +182,36 @@ t.test('what goes to a kubelet', async (t) => {
     await until(() => attached.texts[1] === 'tty true\n')
     attached.socket.close(1000)
     await attached.ended()
+  })
+
+  await t.test('a kubelet of before is spoken to as it understands', async (t) => {
+    const { protocols } = kubelet
+    kubelet.protocols = ['v4.channel.k8s.io']
+    const url = `${server.url}${PODS}/p/exec?command=cat&stdin=true&stdout=true`
+    const cat = await new Channels(url, ['v5.channel.k8s.io']).opened()
+    t.equal(cat.socket.protocol, 'v5.channel.k8s.io')
+    cat.send(0, 'hello')
+    cat.send(255, Buffer.from([0]))
+    await until(() => cat.texts[1] === 'hello')
+    cat.socket.close()
+    kubelet.protocols = protocols
+  })
+
+  await t.test('kubectl reads logs and runs commands', { skip: skipWithoutKubectl }, async (t) => {
+    const kubectl = new Kubectl(server.url)
+    t.teardown(() => kubectl.close())
+    t.equal((await kubectl.run(['logs', 'p'])).stdout, 'first line\nlast line\n')
+    const followed = kubectl.run(['logs', '-f', 'p'])
+    await until(() => kubelet.followers === 1)
+    kubelet.log('more\n')
+    kubelet.endLogs()
+    t.equal((await followed).stdout, 'first line\nmore\n')
+    const failed = await kubectl.run(['exec', 'p', '--', 'exit', '7'])
+    t.equal(failed.code, 7)
+    t.match(failed.stderr, 'about to end')
+    const flood = await kubectl.run(['exec', 'new', '-c', 'c', '--', 'flood', '1000000'])
+    t.ok(flood.stdout.length >= 1_000_000)
+    t.match((await kubectl.run(['logs', 'none'])).stderr, 'pods "none" not found')
   })
 
   await t.test('a client that does not read holds the kubelet up, and misses nothing', async (t) => {

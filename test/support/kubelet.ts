@@ -24,6 +24,8 @@ export class TestKubelet {
   readonly callers: string[] = []
   /** The headers of the latest proxied request. */
   headers: IncomingMessage['headers'] = {}
+  /** What it speaks over WebSockets, the best first. */
+  protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
   /** How many bytes of a flood are on their way. */
   flooded = 0
   readonly #server: https.Server
@@ -34,8 +36,7 @@ export class TestKubelet {
     this.#server = server
     this.#sockets = new WebSocketServer({
       noServer: true,
-      handleProtocols: (offered) =>
-        ['v5.channel.k8s.io', 'v4.channel.k8s.io'].find((protocol) => offered.has(protocol)) ?? false,
+      handleProtocols: (offered) => this.protocols.find((protocol) => offered.has(protocol)) ?? false,
     })
     server.on('request', (request: IncomingMessage, response: ServerResponse) => this.#answer(request, response))
     server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>

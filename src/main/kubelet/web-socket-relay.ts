@@ -14,6 +14,9 @@ import { hostOf } from './upstream-request.js'
 /** What waits for a kubelet that does not read; beyond it the connection is closed (1013: try again later). */
 export const MAX_WAITING_BYTES = 64 * 1024 * 1024
 const TRY_AGAIN_LATER = 1013
+/** The same but for one message: the end of a channel, which the older one cannot say. */
+const [NEWER, OLDER] = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+const END_OF_CHANNEL = 255
 
 export interface WebSocketRelayOptions {
   readonly exchange: Exchange
@@ -28,7 +31,9 @@ export interface WebSocketRelayOptions {
 export function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
   const { exchange, plan, path, protocols, headers, trust } = options
   const url = `${plan.scheme === 'https' ? 'wss' : 'ws'}://${hostOf(plan)}${path}`
-  const upstream = new WebSocket(url, [...protocols], {
+  // Kubelets before 1.36 know the older protocol only.
+  const offered = protocols.includes(NEWER!) ? [...new Set([...protocols, OLDER!])] : [...protocols]
+  const upstream = new WebSocket(url, offered, {
     headers: headers as Record<string, string>,
     perMessageDeflate: false,
     ...(plan.scheme === 'https' ? trust.identity(plan.trust) : {}),
@@ -42,21 +47,23 @@ export function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
     })
     upstream.on('error', (error) => reject(newInternalError(`error dialing backend: ${error.message}`)))
     upstream.once('open', () => {
-      const socket = exchange.acceptWebSocket(upstream.protocol)
+      const older = upstream.protocol === OLDER && !protocols.includes(OLDER)
+      const socket = exchange.acceptWebSocket(older ? NEWER! : upstream.protocol)
       if (socket === undefined) upstream.terminate()
-      else join(socket, upstream)
+      else join(socket, upstream, older)
       resolve()
     })
   })
 }
 
-function join(socket: ServerSocket, upstream: WebSocket): void {
+function join(socket: ServerSocket, upstream: WebSocket, older: boolean): void {
   upstream.on('message', (data, isBinary) => {
     if (!socket.send(asBytes(data), isBinary)) upstream.pause()
   })
   upstream.on('close', (code, reason) => socket.close(code, reason.toString()))
   socket.listen({
     message: (data, isBinary) => {
+      if (older && data[0] === END_OF_CHANNEL) return
       upstream.send(data, { binary: isBinary })
       if (upstream.bufferedAmount > MAX_WAITING_BYTES) socket.close(TRY_AGAIN_LATER, 'the other side does not read')
     },
