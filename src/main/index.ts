@@ -6,10 +6,12 @@ import { complete } from './config.js'
 import { parseCommandLine } from './config-file.js'
 import { describeFlags } from './flags.js'
 import { FLAGS } from './options.js'
+import { secretsCommand } from './secrets/secrets-command.js'
 
 const USAGE = `keelson: a Kubernetes-compatible API server
 
 Usage: keelson [flags]
+       keelson secrets rewrite [flags]
 
 ${describeFlags(FLAGS)}
 `
@@ -18,6 +20,12 @@ ${describeFlags(FLAGS)}
 const EXIT_FORCED = 130
 
 async function main(): Promise<number | undefined> {
+  if (process.argv[2] === 'secrets')
+    return secretsCommand(process.argv.slice(3), {
+      out: (text) => process.stdout.write(text),
+      error: (text) => process.stderr.write(text),
+      onInterrupt: (listener) => process.on('SIGINT', listener).on('SIGTERM', listener),
+    })
   const parsed = parseCommandLine(process.argv.slice(2), FLAGS)
   if (parsed.help) {
     process.stdout.write(USAGE)

@@ -6,7 +6,7 @@ import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
 import { AUDIT_FLAGS, auditErrors } from './audit/audit-options.js'
 import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
-import { type Flag, type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+import type { Flag, FlagValues } from './flags.js'
 import { SECURITY_FILES, SECURITY_FLAGS, securityErrors } from './security-options.js'
 import { SERVICE_FLAGS, type ServiceSettings, serviceErrors } from './service-options.js'
 
@@ -194,6 +194,13 @@ export const FLAGS: readonly Flag[] = [
     help: 'The EncryptionConfiguration file for secrets at rest.',
   },
   {
+    name: 'encryption-provider-config-automatic-reload',
+    type: 'boolean',
+    default: 'false',
+    group: STORAGE,
+    help: 'Whether that file is read again when it changes.',
+  },
+  {
     name: 'enable-admission-plugins',
     type: 'list',
     default: '',
@@ -373,7 +380,12 @@ export function validate(values: FlagValues): string[] {
     flagNumber(values, 'max-requests-inflight') + flagNumber(values, 'max-mutating-requests-inflight') <= 0
   )
     errors.push('--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive')
-  errors.push(...storageErrors(values), ...authorizationErrors(values), ...serviceErrors(serviceSettings(values)))
+  errors.push(
+    ...storageErrors(values),
+    ...auditErrors(values),
+    ...authorizationErrors(values),
+    ...serviceErrors(serviceSettings(values)),
+  )
   if (flagDurationMs(values, 'event-ttl') < 1_000) errors.push('--event-ttl must be at least 1s')
   errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
   errors.push(

@@ -45,11 +45,12 @@ export class RequestMetrics implements RequestObserver {
     this.#failures = recorder.series(authFamilies.attempts, 'failure')
   }
 
-  onRequest(request: ObservedRequest): void {
+  onRequest(request: ObservedRequest): undefined {
     this.#attempts.add(1)
     const series = this.#seriesOf(request)
     if (series.longRunning === undefined) series.inflight.add(1)
     else series.longRunning.add(1)
+    return undefined
   }
 
   onFinished(request: ObservedRequest, { status, bytes, durationMs }: RequestOutcome): void {

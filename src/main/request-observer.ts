@@ -46,7 +46,7 @@ export interface RequestObserver {
    * It is known who asks for what; nothing has been decided. Not called for requests that authentication refuses.
    * A Promise: the request waits for it, and fails when it gives false.
    */
-  onRequest?(request: ObservedRequest): Promise<boolean> | undefined | void
+  onRequest?(request: ObservedRequest): Promise<boolean> | undefined
   /** The answer is out, or the client gone. */
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void
 }
