@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
+import { run as access } from './access.js'
 import { run as apply } from './apply.js'
 import { run as codec } from './codec.js'
 import { run as embedded } from './embedded.js'
@@ -22,6 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   memory,
   codec,
   protobuf,
+  access,
   apply,
   'flow-control': flowControl,
   etcd,

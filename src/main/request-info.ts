@@ -1,5 +1,8 @@
 /** Thread: main. From method, path and query to what is asked for. The rules are those of Kubernetes' RequestInfoFactory. */
+import { parseFieldSelector } from '../api/fields.js'
+import { SelectorError } from '../api/labels.js'
 import type { RequestInfo } from '../api/request-info.js'
+import { pathSegmentName } from '../api/validation/names.js'
 
 /** Below a namespace's own path these are the namespace's subresources, not resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
@@ -49,11 +52,10 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   }
   fillResource(info, parts)
   // A collection: no name.
-  if (info.name === '' && info.verb === 'get') info.verb = isTrue(query.get('watch')) ? 'watch' : 'list'
-  else if (info.name === '' && info.verb === 'delete') info.verb = 'deletecollection'
-  if (info.name === '' && (info.verb === 'list' || info.verb === 'watch' || info.verb === 'deletecollection')) {
+  if (info.name === '' && info.verb === 'get') {
+    info.verb = isTrue(query.get('watch')) ? 'watch' : 'list'
     info.name = singleName(query.get('fieldSelector') ?? '')
-  }
+  } else if (info.name === '' && info.verb === 'delete') info.verb = 'deletecollection'
   return info
 }
 
@@ -69,10 +71,17 @@ function fillResource(info: Mutable<RequestInfo>, given: readonly string[]): voi
   if (parts.length > 2 && info.verb !== 'proxy') info.subresource = parts[2]!
 }
 
-/** A selector of one name makes the request one for that object: authorization by name then applies. */
+/** A selector for one name makes the request one for that object: authorization by name then applies. */
 function singleName(fieldSelector: string): string {
-  const match = /^metadata\.name==?([^,=!\\]+)$/.exec(fieldSelector)
-  return match?.[1] ?? ''
+  if (!fieldSelector.includes('metadata.name')) return ''
+  try {
+    const name = parseFieldSelector(fieldSelector).requiresExactMatch('metadata.name') ?? ''
+    return pathSegmentName(name, false).length === 0 ? name : ''
+  } catch (error) {
+    // The request will fail for it; until then it is one for all.
+    if (error instanceof SelectorError) return ''
+    throw error
+  }
 }
 
 /** Query parameters are read as Kubernetes reads booleans: anything but false and 0 is true, also nothing. */

@@ -18,6 +18,9 @@ export interface ServedPath {
   readonly selectableFields: readonly string[]
 }
 
+/** What every request is decided by is in memory whatever the flags of the watch cache say. */
+const ALWAYS_CACHED: ReadonlySet<string> = new Set(['rbac.authorization.k8s.io', 'flowcontrol.apiserver.k8s.io'])
+
 /** The resources of a scheme, as the threads that do not look into objects know them. */
 export class Served {
   readonly #options: SchemeOptions
@@ -66,7 +69,8 @@ export class Served {
   }
 
   #owned({ groupResource, arena }: StoredResource): OwnerResource | undefined {
-    if (!this.#options.etcdOptions.watchCache || !this.#sizes.cached(groupResource)) return undefined
+    const isCached = this.#options.etcdOptions.watchCache && this.#sizes.cached(groupResource)
+    if (!isCached && !ALWAYS_CACHED.has(groupResource.group)) return undefined
     const cluster = this.#clusterOf.get(transportKey(this.#scheme.newConfig(groupResource))) ?? 0
     return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster }
   }

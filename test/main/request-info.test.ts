@@ -49,7 +49,13 @@ t.test('a field selector of one name makes it a request for that object', async 
   t.equal(named('metadata.name=a'), 'a')
   t.equal(named('metadata.name==a'), 'a')
   t.equal(named('metadata.name!=a'), '')
-  t.equal(named('metadata.name=a,spec.nodeName=b'), '')
+  t.equal(named('metadata.name=a,spec.nodeName=b'), 'a')
+  t.equal(named('spec.nodeName=b,metadata.name=a'), 'a')
+  t.equal(named('metadata.name=a/b'), '', 'no name that a path could have')
+  t.equal(named('metadata.name=a,spec'), '', 'a selector that cannot be read')
+  t.equal(named('xmetadata.name=a'), '')
+  const removed = requestInfo('DELETE', '/api/v1/pods', new URLSearchParams({ fieldSelector: 'metadata.name=a' }))
+  t.same([removed.verb, removed.name], ['deletecollection', ''])
 })
 
 t.test('only a word for false is false', async (t) => {

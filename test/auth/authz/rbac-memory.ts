@@ -5,7 +5,7 @@ import type { ArenaWriter } from '#keelson/cacher/shared-memory.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
 
-interface Thing {
+export interface Thing {
   readonly resource: string
   readonly object: { readonly metadata: { readonly name: string; readonly namespace?: string } }
 }
@@ -65,9 +65,14 @@ export class RbacMemory {
   readonly #arenas = new Map<string, ArenaWriter>()
   #revision = 0
 
-  constructor() {
-    for (const resource of ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings']) {
-      const arena = this.#owner.createArena(`${resource}.${GROUP}`, {})
+  /** `names`: of the arenas, by what they are called here. */
+  constructor(
+    names: Readonly<Record<string, string>> = Object.fromEntries(
+      ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'].map((name) => [name, `${name}.${GROUP}`]),
+    ),
+  ) {
+    for (const [resource, name] of Object.entries(names)) {
+      const arena = this.#owner.createArena(name, {})
       arena.setReady(true)
       this.#arenas.set(resource, arena)
     }

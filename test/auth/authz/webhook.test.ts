@@ -1,0 +1,133 @@
+import t from 'tap'
+import type { JsonObject } from '#keelson/api/object.js'
+import { AuthorizerChain } from '#keelson/auth/authz/authorizer-chain.js'
+import { alwaysAllow, alwaysDeny, privilegedGroup } from '#keelson/auth/authz/fixed-authorizers.js'
+import { WebhookAuthorizer } from '#keelson/auth/authz/webhook-authorizer.js'
+import type { Attributes, Verdict } from '#keelson/auth/interface.js'
+import { WebhookError } from '#keelson/auth/webhook-client.js'
+import { FakeClock } from '../../support/fake-clock.js'
+
+const attributes = (what: Partial<Attributes> = {}): Attributes => ({
+  user: { name: 'ann', uid: 'u1', groups: ['g'], extra: { scope: ['x'] } },
+  verb: 'list',
+  isResourceRequest: true,
+  namespace: 'a',
+  apiGroup: 'apps',
+  apiVersion: 'v1',
+  resource: 'deployments',
+  subresource: '',
+  name: '',
+  path: '',
+  ...what,
+})
+
+function setUp(answer: (spec: JsonObject) => JsonObject, version: 'v1' | 'v1beta1' = 'v1') {
+  const asked: JsonObject[] = []
+  const clock = new FakeClock()
+  const authorizer = new WebhookAuthorizer({
+    client: {
+      review: async (object) => {
+        asked.push(object)
+        return { status: answer(object['spec'] as JsonObject) }
+      },
+    },
+    version,
+    authorizedTtlMs: 1000,
+    unauthorizedTtlMs: 100,
+    clock,
+  })
+  return { authorizer, asked, clock }
+}
+
+t.test('what is asked', async (t) => {
+  const { authorizer, asked } = setUp(() => ({ allowed: true }))
+  await authorizer.authorize(
+    attributes({ fieldSelector: 'metadata.name=x,spec.y!=z', labelSelector: 'app in (a,b),!old' }),
+  )
+  t.same(asked[0], {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SubjectAccessReview',
+    metadata: {},
+    spec: {
+      resourceAttributes: {
+        namespace: 'a',
+        verb: 'list',
+        group: 'apps',
+        version: 'v1',
+        resource: 'deployments',
+        fieldSelector: {
+          requirements: [
+            { key: 'metadata.name', operator: 'In', values: ['x'] },
+            { key: 'spec.y', operator: 'NotIn', values: ['z'] },
+          ],
+        },
+        labelSelector: {
+          requirements: [
+            { key: 'app', operator: 'In', values: ['a', 'b'] },
+            { key: 'old', operator: 'DoesNotExist' },
+          ],
+        },
+      },
+      user: 'ann',
+      groups: ['g'],
+      extra: { scope: ['x'] },
+      uid: 'u1',
+    },
+  })
+  const beta = setUp(() => ({ allowed: true }), 'v1beta1')
+  await beta.authorizer.authorize(attributes({ isResourceRequest: false, path: '/x', verb: 'get' }))
+  t.match(beta.asked[0], {
+    apiVersion: 'authorization.k8s.io/v1beta1',
+    spec: { nonResourceAttributes: { path: '/x', verb: 'get' }, group: ['g'] },
+  })
+})
+
+t.test('what is answered, and for how long it is kept', async (t) => {
+  let status: JsonObject = { allowed: true, reason: 'so' }
+  const { authorizer, asked, clock } = setUp(() => status)
+  t.match(await authorizer.authorize(attributes()), { decision: 'allow', reason: 'so' })
+  status = { allowed: false }
+  t.match(authorizer.authorize(attributes()), { decision: 'allow' }, 'at once, from what is kept')
+  await authorizer.authorize(attributes({ name: 'other' }))
+  t.equal(asked.length, 2, 'another question is another question')
+  await clock.advance(1001)
+  t.match(await authorizer.authorize(attributes()), { decision: 'no-opinion' })
+  await clock.advance(50)
+  t.match(authorizer.authorize(attributes()), { decision: 'no-opinion' })
+  await clock.advance(51)
+  status = { allowed: false, denied: true, reason: 'never' }
+  t.match(await authorizer.authorize(attributes()), { decision: 'deny', reason: 'never' })
+  status = { allowed: true, denied: true }
+  t.match(await authorizer.authorize(attributes({ name: 'odd' })), { decision: 'deny', error: /both allow and deny/ })
+})
+
+t.test('one that cannot be asked has no opinion, and says why', async (t) => {
+  const { authorizer } = setUp(() => {
+    throw new WebhookError('no answer', true)
+  })
+  t.match(await authorizer.authorize(attributes()), { decision: 'no-opinion', error: 'no answer' })
+  t.match(authorizer.rulesFor({ name: 'x', uid: '', groups: [], extra: {} }), { incomplete: true })
+})
+
+t.test('in order: the first that allows or denies decides, and what comes later is asked later', async (t) => {
+  const user = (groups: string[]) => attributes({ user: { name: 'u', uid: '', groups, extra: {} } })
+  const fixed = (verdict: Verdict | Promise<Verdict>) => ({ authorize: () => verdict, rulesFor: alwaysDeny.rulesFor })
+  const decision = async (...chain: ConstructorParameters<typeof AuthorizerChain>[0]) =>
+    await new AuthorizerChain(chain).authorize(user(['g']))
+  const no = { decision: 'no-opinion', reason: 'not mine' } as const
+  const deny = { decision: 'deny', reason: 'stop' } as const
+  t.match(await decision(), { decision: 'no-opinion' }, 'nobody: no')
+  t.match(await decision(fixed(no), alwaysAllow), { decision: 'allow' })
+  t.match(await decision(fixed(deny), alwaysAllow), { decision: 'deny' })
+  t.match(await decision(fixed(Promise.resolve(no)), fixed(deny), alwaysAllow), { decision: 'deny' })
+  t.match(await decision(fixed(Promise.resolve(deny)), alwaysAllow), { decision: 'deny' })
+  t.match(await decision(alwaysDeny, fixed(no)), {
+    decision: 'no-opinion',
+    reason: 'Everything is forbidden.\nnot mine',
+  })
+  const masters = new AuthorizerChain([privilegedGroup, fixed(deny)])
+  t.match(masters.authorize(user(['system:masters'])), { decision: 'allow' }, 'the privileged group comes first')
+  t.match(masters.authorize(user([])), { decision: 'deny' })
+  const failing = { decision: 'no-opinion', reason: '', error: 'broken' } as const
+  t.match(await decision(fixed(failing), fixed(no)), { decision: 'no-opinion', error: 'broken' })
+})
