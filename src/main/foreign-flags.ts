@@ -7,7 +7,7 @@
 const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ...names(
     false,
-    `admission-control admission-control-config-file aggregator-reject-forwarding-redirect apiserver-count
+    `admission-control aggregator-reject-forwarding-redirect apiserver-count
     audit-log-version authentication-config authorization-config cloud-config cloud-provider
     cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
     coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
@@ -17,7 +17,7 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
     log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
     permit-address-sharing permit-port-sharing proxy-client-cert-file proxy-client-key-file
-    runtime-config-emulation-forward-compatible service-account-extend-token-expiration service-account-jwks-uri
+    runtime-config-emulation-forward-compatible 
     service-account-signing-endpoint shutdown-send-retry-after shutdown-watch-termination-grace-period
     ssh-keyfile ssh-user stderrthreshold storage-initialization-timeout strict-transport-security-directives
     target-ram-mb tls-sni-cert-key tracing-config-file v vmodule kube-api-burst kube-api-qps`,
