@@ -1,24 +1,25 @@
-/** Thread: pool. Volumes and claims keep a finalizer while something uses them. */
+/** Thread: pool. Volumes, claims and classes of volume attributes keep a finalizer while something uses them. */
 import { metadataOf } from '../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.js'
 import { isAbout } from './forbid.js'
 
-const FINALIZERS: Readonly<Record<string, string>> = {
-  persistentvolumes: 'kubernetes.io/pv-protection',
-  persistentvolumeclaims: 'kubernetes.io/pvc-protection',
-}
+const PROTECTED = [
+  { group: '', resource: 'persistentvolumes', finalizer: 'kubernetes.io/pv-protection' },
+  { group: '', resource: 'persistentvolumeclaims', finalizer: 'kubernetes.io/pvc-protection' },
+  { group: 'storage.k8s.io', resource: 'volumeattributesclasses', finalizer: 'kubernetes.io/vac-protection' },
+] as const
 
 export class StorageObjectInUseProtection implements AdmissionPlugin {
   readonly name = 'StorageObjectInUseProtection'
 
   handles(attributes: AdmissionAttributes): boolean {
-    return Object.keys(FINALIZERS).some((resource) => isAbout(attributes, '', resource, 'CREATE'))
+    return PROTECTED.some(({ group, resource }) => isAbout(attributes, group, resource, 'CREATE'))
   }
 
   admit({ object, resource }: AdmissionAttributes): void {
     if (object === undefined) return
     const metadata = metadataOf(object)
-    const finalizer = FINALIZERS[resource.resource]!
+    const { finalizer } = PROTECTED.find((one) => one.resource === resource.resource)!
     if (metadata.finalizers?.includes(finalizer)) return
     metadata.finalizers = [...(metadata.finalizers ?? []), finalizer]
   }

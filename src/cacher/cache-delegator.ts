@@ -134,6 +134,10 @@ export class CacheDelegator<T> implements Storage<T> {
     return this.#storage.create(key, object, options)
   }
 
+  asStored(object: T): T {
+    return this.#storage.asStored(object)
+  }
+
   async delete(key: string, options: DeleteOptions<T> = {}): Promise<T> {
     return this.#storage.delete(key, this.#withSuggestion(key, options))
   }

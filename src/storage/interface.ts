@@ -134,6 +134,8 @@ export interface StorageStats {
 export interface Storage<T> {
   readonly versioner: Versioner<T>
   create(key: string, object: T, options?: { ttlSeconds?: number; signal?: AbortSignal }): Promise<T>
+  /** The object as it would be read after being written; its version stays. Nothing is stored. */
+  asStored(object: T): T
   /** Gives the last state, with the revision of the deletion. */
   delete(key: string, options?: DeleteOptions<T>): Promise<T>
   watch(key: string, options: ListOptions<T>): Promise<WatchStream<T>>

@@ -103,6 +103,10 @@ export class Store<T extends KubeObject> implements Storage<T> {
     return written
   }
 
+  asStored(object: T): T {
+    return this.#core.objects.copy(object)
+  }
+
   delete(key: string, options: DeleteOptions<T> = {}): Promise<T> {
     return this.#on(key, (storedKey) => conditionalDelete(this.#core, storedKey, options))
   }

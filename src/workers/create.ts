@@ -9,6 +9,7 @@ import { admissionAttributes, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse, encodeStatus, isStatus } from './encode-response.js'
+import { throughHub } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import type { EndpointHandler } from './subresources/handler.js'
 import { parseWriteOptions } from './write-options.js'
@@ -41,7 +42,8 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
 function managed(worker: WorkerRequest, decoded: KubeObject, fieldManager: string): KubeObject {
   const { endpoint, request } = worker
   const manager = managerOrUserAgent(fieldManager, request.userAgent)
-  return endpoint.fieldManager.update(undefined, decoded as JsonObject, manager, { now: worker.now() }) as KubeObject
+  const object = throughHub(endpoint, decoded) as JsonObject
+  return endpoint.fieldManager.update(undefined, object, manager, { now: worker.now() }) as KubeObject
 }
 
 /** What is created is no object of the store: a binding, an eviction, a token. */

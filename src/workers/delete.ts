@@ -84,6 +84,7 @@ function deleteOptions(worker: WorkerRequest): DeleteOptions {
       ? optionsFromBody(request.body, request.contentType)
       : deleteOptionsFromQuery(worker.query)
   checkDeleteOptions(options)
+  for (const warning of worker.endpoint.rules.warningsOnDelete?.(options) ?? []) worker.addWarning(warning)
   return options
 }
 

@@ -48,7 +48,7 @@ export function encodeResponse(worker: WorkerRequest, status: number, object: Ku
           endpoint.rules,
           tableOptions(worker, version),
         )
-      : partialObjectMetadata(shown, version)
+      : partialObjectMetadata(object, version, endpoint.rules)
   return response(worker, status, accepted, undefined, tree)
 }
 
@@ -76,7 +76,7 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
             kind: 'PartialObjectMetadataList',
             apiVersion: `meta.k8s.io/${version}`,
             metadata,
-            items: items.map((item) => partialObjectMetadata(item, version)),
+            items: list.items.map((item) => partialObjectMetadata(item, version, endpoint.rules)),
           }
     return response(worker, 200, accepted, undefined, tree)
   }

@@ -1,6 +1,7 @@
 /** Thread: pool. One resource in one version, or one of its subresources, with everything a request to it needs. */
 import type { ResourceInfo } from '../api/catalogue.js'
 import type { GroupVersionKind } from '../api/group-version.js'
+import type { KubeObject } from '../api/object.js'
 import type { StructSchema } from '../api/schema.js'
 import type { HubConversion, ResourceRules } from '../registry/generic/resource-rules.js'
 import type { Store } from '../registry/generic/store.js'
@@ -27,3 +28,7 @@ export interface Endpoint {
   /** Between the version of a request and the hub version; undefined when they are one. */
   readonly conversion: HubConversion | undefined
 }
+
+/** What a version says of the object in memory: it may be more than the client said, which owns that too. */
+export const throughHub = ({ conversion }: Pick<Endpoint, 'conversion'>, object: KubeObject): KubeObject =>
+  conversion === undefined ? object : conversion.fromHub(conversion.toHub(object))

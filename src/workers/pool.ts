@@ -170,7 +170,7 @@ export class PoolWorker {
               nowMs: this.#options.clock.now(),
               columns,
             })
-          : partialObjectMetadata(shown, transformation.version)
+          : partialObjectMetadata(object, transformation.version, endpoint.rules)
       return isProtobuf ? encodeBuiltin(tree) : Buffer.from(encodeUntyped(tree as unknown as Json))
     })
   }

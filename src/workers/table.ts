@@ -1,5 +1,5 @@
 /** Thread: pool. Objects as rows: what kubectl prints. Kinds without columns of their own show name and age. */
-import { type KubeObject, metadataOf } from '../api/object.js'
+import { type KubeObject, metadataOf, type ObjectMeta } from '../api/object.js'
 import type { ResourceRules, TableColumn, TableRules } from '../registry/generic/resource-rules.js'
 import { NAME_COLUMN } from '../registry/generic/table-columns.js'
 
@@ -41,20 +41,34 @@ export function tableOf(
             description: column.description,
             priority: column.priority ?? 0,
           })),
-    rows: objects.map((object) => ({ cells: table.cells(object, options.nowMs), object: rowObject(object, options) })),
+    rows: objects.map((object) => ({
+      cells: table.cells(object, options.nowMs),
+      object: rowObject(object, options, rules),
+    })),
   }
 }
 
 function rowObject(
   object: KubeObject,
   { version, include }: { readonly version: string; readonly include: IncludeObject },
+  rules: ResourceRules,
 ): unknown {
   if (include === 'None') return undefined
-  return include === 'Object' ? object : partialObjectMetadata(object, version)
+  return include === 'Object' ? object : partialObjectMetadata(object, version, rules)
 }
 
-export const partialObjectMetadata = (object: KubeObject, version: string): KubeObject => ({
-  kind: 'PartialObjectMetadata',
-  apiVersion: `meta.k8s.io/${version}`,
-  metadata: metadataOf(object),
-})
+export function partialObjectMetadata(
+  object: KubeObject,
+  version: string,
+  { fieldAnnotations }: Pick<ResourceRules, 'fieldAnnotations'>,
+): KubeObject {
+  const metadata = metadataOf(object)
+  const shown = fieldAnnotations === undefined ? metadata : withoutAnnotations(metadata, fieldAnnotations)
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: shown }
+}
+
+function withoutAnnotations(metadata: ObjectMeta, hidden: readonly string[]): ObjectMeta {
+  const { annotations = {}, ...rest } = metadata
+  const shown = Object.entries(annotations).filter(([name]) => !hidden.includes(name))
+  return shown.length === 0 ? rest : { ...rest, annotations: Object.fromEntries(shown) }
+}

@@ -10,6 +10,7 @@ import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
 import type { Endpoint } from './endpoint.js'
+import { throughHub } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import { parseWriteOptions } from './write-options.js'
 
@@ -53,7 +54,8 @@ export async function updatedObject(
   const { endpoint, admission } = worker
   const exists = metadataOf(existing).resourceVersion !== undefined
   const live = exists ? (endpoint.conversion?.fromHub(structuredClone(existing)) ?? existing) : undefined
-  const object = endpoint.fieldManager.update(live as JsonObject | undefined, wanted as JsonObject, manager, {
+  const given = throughHub(endpoint, wanted) as JsonObject
+  const object = endpoint.fieldManager.update(live as JsonObject | undefined, given, manager, {
     now: worker.now(),
   }) as KubeObject
   const objects = { object, name: worker.request.info.name, ...(exists ? { oldObject: existing } : {}) }

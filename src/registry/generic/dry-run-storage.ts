@@ -24,7 +24,7 @@ export class DryRunnableStorage {
   ): Promise<KubeObject> {
     if (!dryRun) return this.storage.create(key, object, options)
     if ((await this.#existing(key)) !== undefined) throw new StorageError('key-exists', `key exists: ${key}`, { key })
-    return structuredClone(object)
+    return this.storage.asStored(object)
   }
 
   async delete(key: string, options: DeleteOptions<KubeObject>, dryRun: boolean): Promise<KubeObject> {
@@ -49,7 +49,7 @@ export class DryRunnableStorage {
     checkPreconditions(key, existing, options.preconditions)
     const resourceVersion = this.storage.versioner.objectResourceVersion(existing)
     const { object } = await tryUpdate(existing, { resourceVersion, ttlSeconds: undefined })
-    return object
+    return this.storage.asStored(object)
   }
 
   async #existing(key: string): Promise<KubeObject | undefined> {

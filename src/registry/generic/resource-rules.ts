@@ -59,6 +59,8 @@ export interface PartRules extends UpdateRules {
 export interface ResourceRules extends UpdateRules {
   /** Default: a DNS subdomain. */
   readonly nameRule?: NameRule
+  /** Default: the base and five random letters. */
+  generateName?(base: string): string
   readonly allowCreateOnUpdate?: boolean
   /** Default: true. */
   readonly allowUnconditionalUpdate?: boolean
@@ -95,6 +97,10 @@ export interface ResourceRules extends UpdateRules {
   readonly expires?: 'event-ttl'
   /** By apiVersion, for versions whose types differ from the hub's; the others differ in their name alone. */
   readonly conversions?: Readonly<Record<string, HubConversion>>
+  /** Annotations that stand for a field of the type: who asks for the metadata alone does not get them. */
+  readonly fieldAnnotations?: readonly string[]
+  /** What a client that deletes should know. */
+  warningsOnDelete?(options: DeleteOptions): string[]
   /** DELETE answers with the object instead of a Status. */
   readonly returnDeletedObject?: boolean
 }

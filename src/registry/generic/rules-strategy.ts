@@ -47,7 +47,7 @@ export class RulesStrategy implements Strategy {
   }
 
   generateName(base: string): string {
-    return generateName(base)
+    return this.#rules.generateName?.(base) ?? generateName(base)
   }
 
   prepareForCreate(object: KubeObject, context: RequestContext): void {

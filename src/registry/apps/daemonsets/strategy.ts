@@ -44,6 +44,7 @@ function setTemplateGeneration(object: KubeObject, generation: number): void {
 
 function setDefaults(object: KubeObject): void {
   const set = object as DaemonSet
+  setTemplateGeneration(set, templateGeneration(set))
   set.spec ??= {}
   const { spec } = set
   spec.template ??= {}
@@ -130,6 +131,7 @@ const count = (name: string, description: string, field: string) =>
 
 export const daemonSetRules: ResourceRules = {
   generationFields: ['spec'],
+  fieldAnnotations: [TEMPLATE_GENERATION],
   metadataOnUpdate: 'changes',
   setDefaults,
   prepareForCreate: (object) => setTemplateGeneration(object, Math.max(1, templateGeneration(object))),

@@ -10,6 +10,7 @@ import { labelMismatchErrors, selectorMatches } from '../../core/pod-template/se
 import { containerColumns, isNewGeneration, nameWarnings } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
+import type { DeleteOptions } from '../../generic/strategy.js'
 import { humanDuration } from '../../generic/table-columns.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import type { Job, JobSpec } from '../job.js'
@@ -161,6 +162,13 @@ function withResources(old: readonly Container[], now: readonly Container[]): Co
   })
 }
 
+const orphanWarnings = ({ propagationPolicy, orphanDependents }: DeleteOptions): string[] =>
+  (propagationPolicy ?? orphanDependents) === undefined
+    ? [
+        'the pods of a job outlive it by default; propagationPolicy=Background deletes them too, Orphan says that they stay',
+      ]
+    : []
+
 const STATES = ['Complete', 'Failed', 'Suspended', 'FailureTarget', 'SuccessCriteriaMet'] as const
 
 function stateOf({ metadata, status }: Job): string {
@@ -193,6 +201,7 @@ export const jobRules: ResourceRules = {
   warningsOnCreate: (object) => [...nameWarnings(object), ...jobSpecWarnings((object as Job).spec ?? {}, SPEC)],
   warningsOnUpdate: (object, old) =>
     isNewGeneration(object, old) ? jobSpecWarnings((object as Job).spec ?? {}, SPEC) : [],
+  warningsOnDelete: orphanWarnings,
   status: { validateUpdate: jobStatusErrors },
   table: tableOf<Job>(
     text('Status', 'How far it has come.', stateOf),

@@ -20,18 +20,24 @@ function labelWithName(object: KubeObject): void {
   metadata.labels[NAME_LABEL] = metadata.name!
 }
 
-export function finalizerErrors(finalizers: readonly string[], path: FieldPath): FieldError[] {
-  return finalizers.flatMap((name, i) => [
-    ...isQualifiedName(name).map((reason) => invalid(path.index(i), name, reason)),
+function finalizerErrors(name: string, path: FieldPath): FieldError[] {
+  return [
+    ...isQualifiedName(name).map((reason) => invalid(path, name, reason)),
     ...(name.includes('/') || name === KUBERNETES_FINALIZER
       ? []
-      : [invalid(path.index(i), name, 'name is neither a standard finalizer name nor is it fully qualified')]),
-  ])
+      : [invalid(path, name, 'name is neither a standard finalizer name nor is it fully qualified')]),
+  ]
 }
 
-function validate(object: KubeObject): FieldError[] {
-  return finalizerErrors((object as Namespace).spec?.finalizers ?? [], FieldPath.of('spec', 'finalizers'))
-}
+const FINALIZERS = FieldPath.of('spec', 'finalizers')
+const finalizersOf = (object: KubeObject): readonly string[] => (object as Namespace).spec?.finalizers ?? []
+
+/** A new namespace is told about the list, who changes the list about its places. */
+const validate = (object: KubeObject): FieldError[] =>
+  finalizersOf(object).flatMap((name) => finalizerErrors(name, FINALIZERS))
+
+const validateFinalize = (object: KubeObject): FieldError[] =>
+  finalizersOf(object).flatMap((name, i) => finalizerErrors(name, FINALIZERS.index(i)))
 
 /** Active until it is deleted, terminating from then on. */
 function phaseErrors(object: KubeObject): FieldError[] {
@@ -45,6 +51,7 @@ function phaseErrors(object: KubeObject): FieldError[] {
 }
 
 export const namespaceRules: ResourceRules = {
+  returnDeletedObject: true,
   nameRule: dnsLabelName,
   indexedFields: [{ name: 'status.phase' }],
   setDefaults: (object) => {
@@ -63,7 +70,7 @@ export const namespaceRules: ResourceRules = {
     else object['spec'] = structuredClone(spec)
   },
   status: { validateUpdate: phaseErrors },
-  subresources: { finalize: { writes: 'spec', validateUpdate: validate } },
+  subresources: { finalize: { writes: 'spec', validateUpdate: validateFinalize } },
   shouldDeleteDuringUpdate: (next) => ((next as Namespace).spec?.finalizers ?? []).length === 0,
   canonicalize: labelWithName,
   validate,

@@ -172,6 +172,7 @@ const phaseText = ({ metadata, status }: PersistentVolumeClaim): string =>
 const bound = ({ spec }: PersistentVolumeClaim): boolean => (spec?.volumeName ?? '') !== ''
 
 export const persistentVolumeClaimRules: ResourceRules = {
+  returnDeletedObject: true,
   indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
   setDefaults: (object) => {
     const claim = object as PersistentVolumeClaim

@@ -86,6 +86,7 @@ function keepPhaseTime(object: KubeObject, old: KubeObject, context: RequestCont
 }
 
 export const persistentVolumeRules: ResourceRules = {
+  returnDeletedObject: true,
   indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
   setDefaults,
   prepareForCreate: (object, context) => {

@@ -125,6 +125,7 @@ function usage({ status }: ResourceQuota, limits: boolean): string {
 }
 
 export const resourceQuotaRules: ResourceRules = {
+  returnDeletedObject: true,
   metadataOnUpdate: 'changes',
   validate: (object) => [...specErrors(object), ...statusErrors(object)],
   validateUpdate: (object, old) => {

@@ -21,6 +21,7 @@ function keepNames(object: KubeObject): void {
 const mountable = (object: KubeObject): string | undefined => object.metadata?.annotations?.[MOUNTABLE]
 
 export const serviceAccountRules: ResourceRules = {
+  returnDeletedObject: true,
   prepareForCreate: keepNames,
   prepareForUpdate: keepNames,
   warningsOnCreate: (object) => (mountable(object) === undefined ? [] : [MOUNTABLE_WARNING]),

@@ -33,6 +33,7 @@ function parentText({ spec }: IPAddress): string {
 }
 
 export const ipAddressRules: ResourceRules = {
+  generateName: (base) => base,
   nameRule: (name) => strictIP(name, FieldPath.of('metadata', 'name')).map(({ detail }) => detail),
   indexedFields: [{ name: 'spec.parentRef.name' }, { name: 'spec.parentRef.namespace' }],
   validate,

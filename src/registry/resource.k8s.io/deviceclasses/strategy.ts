@@ -29,6 +29,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
 }
 
 export const deviceClassRules: ResourceRules = {
+  returnDeletedObject: true,
   generationFields: ['spec'],
   validate: (object) => errorsOf(object),
   validateUpdate: errorsOf,

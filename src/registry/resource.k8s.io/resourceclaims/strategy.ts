@@ -34,6 +34,7 @@ const claimErrors = (object: KubeObject) =>
   deviceClaimErrors((object as ResourceClaim).spec?.devices ?? {}, SPEC.child('devices'))
 
 export const resourceClaimRules: ResourceRules = {
+  returnDeletedObject: true,
   metadataOnUpdate: 'changes',
   conversions: { [V1BETA1]: claimsV1beta1 },
   setDefaults: (object) => setClaimDefaults((object as ResourceClaim).spec?.devices ?? {}),
@@ -53,6 +54,7 @@ const templateErrors = (object: KubeObject) => {
 }
 
 export const resourceClaimTemplateRules: ResourceRules = {
+  returnDeletedObject: true,
   conversions: { [V1BETA1]: claimTemplatesV1beta1 },
   setDefaults: (object) => setClaimDefaults((object as ResourceClaimTemplate).spec?.spec?.devices ?? {}),
   validate: templateErrors,

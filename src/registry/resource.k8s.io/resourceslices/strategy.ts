@@ -1,5 +1,5 @@
 /** Thread: pool. ResourceSlices: the devices of a driver, in portions. */
-import { FieldPath, forbidden, invalid, required, tooLong } from '../../../api/field-error.js'
+import { FieldPath, invalid, required, tooLong } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import {
   dnsLabel,
@@ -16,18 +16,13 @@ import {
   requiredBy,
 } from '../../../api/validation/checks.js'
 import { type NodeSelector, nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
-import { quantityOf } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import { slicesV1beta1, V1BETA1 } from '../conversion.js'
 import { DEVICE_EFFECTS } from '../device-parts.js'
-
-interface Capacity {
-  value?: string
-  requestPolicy?: { default?: string; validValues?: List<string>; validRange?: { min?: string } }
-}
+import { type Capacity, capacityErrors } from './capacity-policy.js'
 
 interface Device {
   name?: string
@@ -91,32 +86,6 @@ function attributeErrors(attributes: Device['attributes'], path: FieldPath): Err
   })
 }
 
-/** How a part of a device's capacity may be asked for. */
-function capacityErrors({ capacity, allowMultipleAllocations }: Device, path: FieldPath): Errors {
-  return Object.entries(capacity ?? {}).flatMap(([name, { value, requestPolicy }]) => {
-    if (!requestPolicy) return []
-    const at = path.key(name).child('requestPolicy')
-    if (allowMultipleAllocations !== true) return [forbidden(at, 'allowMultipleAllocations must be true')]
-    const { default: usual, validValues, validRange } = requestPolicy
-    const errors: Errors = []
-    if (usual === undefined && ((validValues?.length ?? 0) > 0 || validRange))
-      errors.push(required(at.child('default')))
-    if (validRange && validRange.min === undefined) errors.push(required(at.child('validRange', 'min')))
-    const values = (validValues ?? []).map((text) => quantityOf(text))
-    return [
-      ...errors,
-      ...each(validValues, at.child('validValues'), (text, where, i) => [
-        ...(values[i]!.compare(quantityOf(value)) > 0
-          ? [invalid(where, text, `is larger than capacity value: ${value}`)]
-          : []),
-        ...(i > 0 && values[i - 1]!.compare(values[i]!) > 0
-          ? [invalid(where, text, 'values must be in ascending order')]
-          : []),
-      ]),
-    ]
-  })
-}
-
 /** A taint without a time gets the server's. */
 function stampTaints(object: KubeObject, nowMs: number): void {
   for (const { taints } of (object as ResourceSlice).spec?.devices ?? [])
@@ -137,7 +106,7 @@ function deviceErrors(device: Device, at: FieldPath, perDevice: boolean): Errors
     ...dnsLabel(device.name ?? '', at.child('name')),
     ...(perDevice ? nodeErrors(device, at) : []),
     ...attributeErrors(device.attributes, at.child('attributes')),
-    ...capacityErrors(device, at.child('capacity')),
+    ...capacityErrors(device.capacity, device.allowMultipleAllocations === true, at.child('capacity')),
     ...each(device.taints, at.child('taints'), ({ key = '', value = '', effect = '' }, path) => [
       ...qualifiedName(key, path.child('key')),
       ...labelValue(value, path.child('value')),
@@ -170,6 +139,7 @@ function validate(object: KubeObject): Errors {
 }
 
 export const resourceSliceRules: ResourceRules = {
+  returnDeletedObject: true,
   conversions: { [V1BETA1]: slicesV1beta1 },
   generationFields: ['spec'],
   indexedFields: [{ name: 'spec.nodeName' }, { name: 'spec.driver' }],

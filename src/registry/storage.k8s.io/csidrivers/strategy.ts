@@ -67,6 +67,7 @@ const wantsAdvice = ({ spec }: CSIDriver): boolean =>
   (spec?.tokenRequests?.length ?? 0) > 0 && spec?.serviceAccountTokenInSecrets === undefined
 
 export const csiDriverRules: ResourceRules = {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['spec'],

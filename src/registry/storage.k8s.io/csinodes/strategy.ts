@@ -56,6 +56,7 @@ function validate(object: KubeObject): Errors {
 const fixed = ({ allocatable: _, ...rest }: Driver): Omit<Driver, 'allocatable'> => rest
 
 export const csiNodeRules: ResourceRules = {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,
   validateUpdate: (object, old) => [

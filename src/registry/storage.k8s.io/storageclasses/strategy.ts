@@ -99,6 +99,7 @@ const TABLE = tableOf<StorageClass>(
 )
 
 export const storageClassRules: ResourceRules = {
+  returnDeletedObject: true,
   setDefaults: (object) => {
     const storage = object as StorageClass
     storage.reclaimPolicy ??= 'Delete'

@@ -71,6 +71,7 @@ function validate(object: KubeObject): Errors {
 }
 
 export const volumeAttachmentRules: ResourceRules = {
+  returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,
   validateUpdate: (object, old) => [...validate(object), ...immutable(object['spec'], old['spec'], SPEC)],

@@ -20,6 +20,7 @@ function validate(object: KubeObject): Errors {
 }
 
 export const volumeAttributesClassRules: ResourceRules = {
+  returnDeletedObject: true,
   validate,
   validateUpdate: (object, old) => [
     ...immutableForbidden(object['driverName'], old['driverName'], DRIVER),
