@@ -10,6 +10,7 @@ import type { Attributes } from '#keelson/auth/interface.js'
 import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
 import type { ArenaWriter } from '#keelson/cacher/shared-memory.js'
 import { systemClock } from '#keelson/lib/clock.js'
+import { noRecorder } from '#keelson/metrics/recorder.js'
 import { cpuTime } from './cpu-time.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
@@ -64,6 +65,7 @@ export async function run(): Promise<{ name: string; figure: string; note?: stri
     cache: (resource) => ({ clock: reader.clock, arena: () => reader.arena(resource) }),
     clock: systemClock,
     random: Math.random,
+    recorder: noRecorder(),
   })
   const ask = (user: string, groups: readonly string[], what: Partial<Attributes>) => {
     const attributes: Attributes = {

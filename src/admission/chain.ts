@@ -8,6 +8,9 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
 import type { UserInfo } from '../api/user-info.js'
+import { systemClock } from '../lib/clock.js'
+import { noRecorder } from '../metrics/recorder.js'
+import { AdmissionMetrics, type AdmissionStep, type StepTimer } from './admission-metrics.js'
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
@@ -54,9 +57,19 @@ export interface AdmissionPlugin {
   deleted?(resource: GroupResource, object: KubeObject): Promise<void>
 }
 
+interface Link {
+  readonly plugin: AdmissionPlugin
+  readonly timer: StepTimer
+}
+
+interface StepLinks {
+  readonly links: readonly Link[]
+  readonly timer: StepTimer
+}
+
 interface Links {
-  readonly mutating: readonly AdmissionPlugin[]
-  readonly validating: readonly AdmissionPlugin[]
+  readonly mutating: StepLinks
+  readonly validating: StepLinks
 }
 
 /** Requests for resources that come and go (custom ones) must not make the table of links grow for ever. */
@@ -64,10 +77,15 @@ const MAX_KNOWN = 5_000
 
 export class AdmissionChain {
   readonly #plugins: readonly AdmissionPlugin[]
+  readonly #metrics: AdmissionMetrics
   readonly #links = new Map<string, Links>()
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  constructor(
+    plugins: readonly AdmissionPlugin[],
+    metrics: AdmissionMetrics = new AdmissionMetrics(noRecorder(), systemClock),
+  ) {
     this.#plugins = plugins
+    this.#metrics = metrics
   }
 
   get names(): string[] {
@@ -76,7 +94,7 @@ export class AdmissionChain {
 
   async admit(attributes: AdmissionAttributes): Promise<void> {
     const { mutating } = this.#linksFor(attributes)
-    if (mutating.length === 0) return
+    if (mutating.links.length === 0) return
     await run(mutating, 'admit', attributes)
     const { reinvocation } = attributes
     if (!reinvocation.requested || reinvocation.isReinvoke) return
@@ -104,10 +122,13 @@ export class AdmissionChain {
     let links = this.#links.get(key)
     if (links === undefined) {
       const interested = this.#plugins.filter((plugin) => plugin.handles(attributes))
-      links = {
-        mutating: interested.filter((plugin) => plugin.admit !== undefined),
-        validating: interested.filter((plugin) => plugin.validate !== undefined),
-      }
+      const step = (type: AdmissionStep): StepLinks => ({
+        links: interested
+          .filter((plugin) => plugin[type] !== undefined)
+          .map((plugin) => ({ plugin, timer: this.#metrics.plugin(plugin.name, type, operation) })),
+        timer: this.#metrics.step(type, operation),
+      })
+      links = { mutating: step('admit'), validating: step('validate') }
       if (this.#links.size >= MAX_KNOWN) this.#links.clear()
       this.#links.set(key, links)
     }
@@ -116,12 +137,26 @@ export class AdmissionChain {
 }
 
 async function run(
-  plugins: readonly AdmissionPlugin[],
-  step: 'admit' | 'validate',
+  { links, timer: whole }: StepLinks,
+  step: AdmissionStep,
   attributes: AdmissionAttributes,
 ): Promise<void> {
-  for (const plugin of plugins) {
-    const answer = plugin[step]!(attributes)
-    if (answer !== undefined) await answer
+  const begunMs = whole.now()
+  let rejected = true
+  try {
+    for (const { plugin, timer } of links) {
+      const startedMs = timer.now()
+      let refused = true
+      try {
+        const answer = plugin[step]!(attributes)
+        if (answer !== undefined) await answer
+        refused = false
+      } finally {
+        timer.ended(startedMs, refused)
+      }
+    }
+    rejected = false
+  } finally {
+    whole.ended(begunMs, rejected)
   }
 }

@@ -42,6 +42,9 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   resource!: ServedResource
   /** From its start; the server's own limit unless the client asks for less. */
   timeoutMs = 0
+  waitedMs = 0
+  /** Undefined until a body has been read. */
+  bodyBytes: number | undefined
   /** Runs while an answer is owed. */
   deadline: Timer | undefined
   #abort: AbortController | undefined

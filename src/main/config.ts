@@ -44,6 +44,8 @@ export interface Config {
   /** Undefined: nothing is recorded. */
   readonly audit: AuditConfig | undefined
   readonly requestTimeoutMs: number
+  /** 0: none is slow. */
+  readonly slowRequestMs: number
   readonly minRequestTimeoutSeconds: number
   readonly kubelet: KubeletConfig
 }
@@ -129,6 +131,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     audit: auditConfig(values),
     priorityAndFairness: flagBoolean(values, 'enable-priority-and-fairness'),
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
+    slowRequestMs: flagDurationMs(values, 'slow-request-threshold'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
     kubelet: {
       preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),

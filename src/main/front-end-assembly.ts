@@ -6,7 +6,9 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { Authentication } from '../auth/authn/authentication.js'
+import { MeteredAuthenticator } from '../auth/authn/metered-authenticator.js'
 import { SharedObjects } from '../auth/authn/object-source.js'
+import { MeteredAuthorizer } from '../auth/authz/metered-authorizer.js'
 import { openAuthorizer } from '../auth/authz/open-authorizer.js'
 import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
@@ -24,6 +26,7 @@ import { BulkTurns } from './bulk-turns.js'
 import { ClientCacheView } from './cache-view.js'
 import type { Config } from './config.js'
 import { FlowControl } from './flow-control/flow-control.js'
+import { FlowMetrics } from './flow-control/flow-metrics.js'
 import { FrontEnd } from './front-end.js'
 import type { FrontEndState } from './front-end-state.js'
 import { HttpServer } from './http-server.js'
@@ -33,6 +36,7 @@ import { NonResourcePaths } from './non-resource-paths.js'
 import { objectsOf } from './object-access.js'
 import { installOpenIdPaths } from './openid-paths.js'
 import type { PoolRunner } from './pool.js'
+import { RequestLog } from './request-log.js'
 import { RequestMetrics } from './request-metrics.js'
 import { type RequestObserver, RequestObservers } from './request-observer.js'
 import { ServedResource } from './served-resource.js'
@@ -84,7 +88,7 @@ export class FrontEndAssembly implements Closable {
   }
 
   static async open(options: FrontEndAssemblyOptions): Promise<FrontEndAssembly> {
-    const { config, credentials, served, pool, line, state, logger } = options
+    const { config, credentials, served, pool, line, state, logger, recorder } = options
     const lifecycle = new Lifecycle()
     const cache = await CacheClient.attach(options.ownerPort)
     lifecycle.own('cache', { close: () => cache.detach() })
@@ -93,6 +97,7 @@ export class FrontEndAssembly implements Closable {
       cache: (resource) => cache.resource(resource),
       clock: systemClock,
       random: Math.random,
+      recorder,
     })
     lifecycle.own('authorizer', access)
     const objects = new SharedObjects(objectsOf(cache, served, pool))
@@ -100,6 +105,7 @@ export class FrontEndAssembly implements Closable {
       objects,
       clock: systemClock,
       random: Math.random,
+      recorder,
     })
     lifecycle.own('authentication', authentication)
     const paths = new NonResourcePaths()
@@ -115,6 +121,7 @@ export class FrontEndAssembly implements Closable {
           frontEnds: config.frontEnds,
           requestTimeoutMs: config.requestTimeoutMs,
           resolve: (info) => frontEnd.resource(info),
+          recorder: new FlowMetrics(recorder),
         })
       : undefined
     const connector = new KubeletConnector({ pool, trust: config.kubelet, authorizer: access.authorizer })
@@ -130,9 +137,9 @@ export class FrontEndAssembly implements Closable {
       gate: flowControl?.gate ?? new Inflight(config.inflight, state),
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
-      authenticator: authentication.authenticator,
+      authenticator: new MeteredAuthenticator(authentication.authenticator, recorder, systemClock),
       observer: openObserver(options, lifecycle),
-      authorizer: access.authorizer,
+      authorizer: new MeteredAuthorizer(access.authorizer, recorder, systemClock),
     })
     const assembly = new FrontEndAssembly({ config, served, credentials, authentication, frontEnd, turns, lifecycle })
     assembly.#serve()
@@ -194,10 +201,16 @@ export class FrontEndAssembly implements Closable {
   }
 }
 
-function openObserver({ config, recorder, auditPort }: FrontEndAssemblyOptions, lifecycle: Lifecycle): RequestObserver {
-  const metrics = new RequestMetrics(recorder)
+function openObserver(
+  { config, recorder, auditPort, logger }: FrontEndAssemblyOptions,
+  lifecycle: Lifecycle,
+): RequestObserver {
+  const observers: RequestObserver[] = [
+    new RequestMetrics(recorder),
+    new RequestLog({ logger, slowMs: config.slowRequestMs, everything: config.logLevel === 'debug' }),
+  ]
   const { audit } = config
-  if (audit === undefined || auditPort === undefined) return metrics
+  if (audit === undefined || auditPort === undefined) return new RequestObservers(observers)
   const modes = [audit.log, audit.webhook].flatMap((backend) => (backend === undefined ? [] : [backend.mode]))
   const dropped = recorder.series(auditFamilies.errors, 'buffered')
   const failed = recorder.series(auditFamilies.errors, 'backend')
@@ -210,7 +223,7 @@ function openObserver({ config, recorder, auditPort }: FrontEndAssemblyOptions, 
   lifecycle.own('audit', line)
   const made = recorder.series(auditFamilies.events)
   return new RequestObservers([
-    metrics,
+    ...observers,
     new AuditObserver({
       policy: new AuditPolicy(audit.policy),
       line,

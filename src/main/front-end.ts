@@ -27,7 +27,7 @@ import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
-import type { RequestGate } from './request-gate.js'
+import type { Leave, RequestGate } from './request-gate.js'
 import { requestInfo } from './request-info.js'
 import type { RequestObserver } from './request-observer.js'
 import { requestTimeoutMs, timedOut } from './request-timeout.js'
@@ -234,7 +234,19 @@ export class FrontEnd {
       return this.#serve(request)
     }
     this.#holdBody(request)
-    return leave.then((given) => (request.entered(given) ? this.#serve(request) : undefined))
+    return this.#wait(request, leave).then((given) => (request.entered(given) ? this.#serve(request) : undefined))
+  }
+
+  async #wait(request: ApiRequest, leave: Promise<Leave>): Promise<Leave> {
+    const { observer, clock } = this.#options
+    const startedMs = clock.monotonicMs()
+    observer?.onWaiting?.(request)
+    try {
+      return await leave
+    } finally {
+      request.waitedMs = clock.monotonicMs() - startedMs
+      observer?.onWaited?.(request)
+    }
   }
 
   /** What comes in while a request waits would be lost. */
@@ -248,7 +260,10 @@ export class FrontEnd {
     if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
-    if (resource.headers !== undefined) exchange.extraHeaders = [...exchange.extraHeaders, ...resource.headers]
+    if (resource.headers !== undefined) {
+      exchange.extraHeaders = [...exchange.extraHeaders, ...resource.headers]
+      this.#options.observer?.onDeprecated?.(request)
+    }
     checkShape(info, resource, info.parts.length > 1)
     request.resource = resource
     const pending = this.#dispatch(request)
@@ -355,6 +370,7 @@ export class FrontEnd {
 
   async #write(request: ReadRequest): Promise<void> {
     const body = await request.exchange.readBody(MAX_BODY_BYTES)
+    request.bodyBytes = body.byteLength
     const response = await this.#options.pool.run('write', this.#poolRequest(request, body), request.signal())
     await respondEncoded(request.exchange, response)
   }

@@ -99,6 +99,13 @@ export const FLAGS: readonly Flag[] = [
     help: 'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, group/version or group/version/resource, each =true or =false.',
   },
   { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
+  {
+    name: 'slow-request-threshold',
+    type: 'duration',
+    default: '1s',
+    group: SERVING,
+    help: 'Requests that take so long, and are no watches, get a line in the log; 0 for none.',
+  },
   ...STORAGE_FLAGS,
   {
     name: 'enable-admission-plugins',

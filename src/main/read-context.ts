@@ -27,6 +27,7 @@ export interface ReadRequest {
   readonly resource: ServedResource
   readonly user: UserInfo
   readonly timeoutMs: number
+  bodyBytes: number | undefined
   signal(): AbortSignal
 }
 

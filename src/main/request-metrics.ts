@@ -1,5 +1,5 @@
 /** Thread: main, or a front end's own. Requests as metrics: kube-apiserver's names, counted without looking anything up twice. */
-import { authFamilies, requestFamilies } from '../metrics/families.js'
+import { requestFamilies } from '../metrics/families.js'
 import type { Recorder, Series } from '../metrics/recorder.js'
 import type { ObservedRequest, RequestObserver, RequestOutcome } from './request-observer.js'
 
@@ -18,6 +18,15 @@ const METRIC_VERBS: Readonly<Record<string, string>> = {
   deletecollection: 'DELETECOLLECTION',
 }
 
+/** The words of apiserver_request_body_size_bytes. */
+const BODY_VERBS: Readonly<Record<string, string>> = {
+  create: 'create',
+  update: 'update',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete_collection',
+}
+
 /** All series of one kind of request. */
 interface RequestSeries {
   readonly duration: Series
@@ -25,8 +34,11 @@ interface RequestSeries {
   readonly sliDuration: Series | undefined
   /** Undefined for writes. */
   readonly responseSizes: Series | undefined
+  /** Undefined for what has no body. */
+  readonly bodySizes: Series | undefined
   readonly longRunning: Series | undefined
   readonly inflight: Series
+  readonly inqueue: Series
   readonly byCode: Map<number, readonly Series[]>
   readonly labels: readonly string[]
   readonly dryRun: string
@@ -36,21 +48,34 @@ interface RequestSeries {
 export class RequestMetrics implements RequestObserver {
   readonly #recorder: Recorder
   readonly #kinds = new Map<string, RequestSeries>()
-  readonly #attempts: Series
-  readonly #failures: Series
 
   constructor(recorder: Recorder) {
     this.#recorder = recorder
-    this.#attempts = recorder.series(authFamilies.attempts, 'success')
-    this.#failures = recorder.series(authFamilies.attempts, 'failure')
   }
 
   onRequest(request: ObservedRequest): undefined {
-    this.#attempts.add(1)
     const series = this.#seriesOf(request)
     if (series.longRunning === undefined) series.inflight.add(1)
     else series.longRunning.add(1)
     return undefined
+  }
+
+  onDeprecated({ info }: ObservedRequest): void {
+    const { apiGroup, apiVersion, resource, subresource } = info
+    // No release is named for those that are here.
+    this.#recorder.series(requestFamilies.deprecated, apiGroup, apiVersion, resource, subresource, '').set(1)
+  }
+
+  onWaiting(request: ObservedRequest): void {
+    const { inflight, inqueue, longRunning } = this.#seriesOf(request)
+    if (longRunning === undefined) inflight.add(-1)
+    inqueue.add(1)
+  }
+
+  onWaited(request: ObservedRequest): void {
+    const { inflight, inqueue, longRunning } = this.#seriesOf(request)
+    if (longRunning === undefined) inflight.add(1)
+    inqueue.add(-1)
   }
 
   onFinished(request: ObservedRequest, { status, bytes, durationMs }: RequestOutcome): void {
@@ -58,10 +83,11 @@ export class RequestMetrics implements RequestObserver {
     if (isIdentified(request)) {
       if (series.longRunning === undefined) series.inflight.add(-1)
       else series.longRunning.add(-1)
-    } else this.#failures.add(1)
+    }
     series.duration.observe(durationMs / 1000)
-    series.sliDuration?.observe(durationMs / 1000)
+    series.sliDuration?.observe((durationMs - request.waitedMs) / 1000)
     series.responseSizes?.observe(bytes)
+    if (request.bodyBytes !== undefined) series.bodySizes?.observe(request.bodyBytes)
     for (const counted of this.#codeSeries(series, status)) counted.add(1)
   }
 
@@ -88,8 +114,13 @@ export class RequestMetrics implements RequestObserver {
       duration: recorder.series(requestFamilies.duration, verb, dryRun, ...labels),
       sliDuration: longRunning ? undefined : recorder.series(requestFamilies.sliDuration, verb, ...labels),
       responseSizes: isRead ? recorder.series(requestFamilies.responseSizes, verb, ...labels) : undefined,
+      bodySizes:
+        BODY_VERBS[info.verb] === undefined
+          ? undefined
+          : recorder.series(requestFamilies.bodySizes, apiGroup, resource, BODY_VERBS[info.verb]!),
       longRunning: longRunning ? recorder.series(requestFamilies.longRunning, verb, ...labels) : undefined,
       inflight: recorder.series(requestFamilies.inflight, isRead ? 'readOnly' : 'mutating'),
+      inqueue: recorder.series(requestFamilies.inqueue, isRead ? 'readOnly' : 'mutating'),
       byCode: new Map(),
       labels,
       dryRun,
@@ -104,7 +135,7 @@ export class RequestMetrics implements RequestObserver {
     const code = String(status)
     const made = [this.#recorder.series(requestFamilies.total, verb, dryRun, ...labels, code)]
     if (TERMINATED.has(status)) made.push(this.#recorder.series(requestFamilies.terminations, verb, ...labels, code))
-    if (status === 0) made.push(this.#recorder.series(requestFamilies.aborted, verb, ...labels))
+    if (status === 0) made.push(this.#recorder.series(requestFamilies.aborted, verb, ...labels.slice(0, -1)))
     series.byCode.set(status, made)
     return made
   }

@@ -27,6 +27,10 @@ export interface ObservedRequest {
   readonly panicked: boolean
   /** Of the monotonic clock. */
   readonly startedMs: number
+  /** Of its time, what it spent in the queues of flow control. */
+  readonly waitedMs: number
+  /** Of its body, when that has been read. */
+  readonly bodyBytes: number | undefined
   /** Shows the bodies as they pass, until the request ends. */
   tap(tap: ExchangeTap): void
 }
@@ -47,6 +51,11 @@ export interface RequestObserver {
    * A Promise: the request waits for it, and fails when it gives false.
    */
   onRequest?(request: ObservedRequest): Promise<boolean> | undefined
+  /** What it asks for is on its way out. */
+  onDeprecated?(request: ObservedRequest): void
+  /** Flow control lets it wait; then it goes on, or is refused. */
+  onWaiting?(request: ObservedRequest): void
+  onWaited?(request: ObservedRequest): void
   /** The answer is out, or the client gone. */
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void
 }
@@ -71,6 +80,18 @@ export class RequestObservers implements RequestObserver {
         waits = waits === undefined ? wait : waits.then((yes) => wait.then((too) => yes && too))
     }
     return waits
+  }
+
+  onDeprecated(request: ObservedRequest): void {
+    for (const observer of this.#observers) observer.onDeprecated?.(request)
+  }
+
+  onWaiting(request: ObservedRequest): void {
+    for (const observer of this.#observers) observer.onWaiting?.(request)
+  }
+
+  onWaited(request: ObservedRequest): void {
+    for (const observer of this.#observers) observer.onWaited?.(request)
   }
 
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void {

@@ -62,6 +62,8 @@ export class Collector {
         if (family === undefined || !wanted(family)) continue
         const count = cellsOf(family)
         if (Number.isNaN(page.cells[entry.cell])) continue
+        // One that has seen nothing yet says nothing.
+        if (family.type === 'histogram' && isZero(page.cells, entry.cell, count)) continue
         let series = into.get(family)
         if (series === undefined) {
           series = new Map()
@@ -72,8 +74,14 @@ export class Collector {
           total = new Float64Array(count)
           series.set(entry.labels, total)
         }
-        for (let i = 0; i < count; i++) total[i]! += page.cells[entry.cell + i]!
+        if (family.merge === 'max') total[0] = Math.max(total[0]!, page.cells[entry.cell]!)
+        else for (let i = 0; i < count; i++) total[i]! += page.cells[entry.cell + i]!
       }
     }
   }
+}
+
+function isZero(cells: Float64Array, first: number, count: number): boolean {
+  for (let i = first; i < first + count; i++) if (cells[i] !== 0) return false
+  return true
 }

@@ -13,7 +13,7 @@ function family(
   labels: readonly string[],
   buckets: readonly number[],
 ): Family {
-  const made: Family = { id: table.length, name, type, help, labels, buckets }
+  const made: Family = { id: table.length, name, type, help, labels, buckets, merge: 'sum' }
   table.push(made)
   return made
 }
@@ -21,6 +21,12 @@ const counter = (name: string, help: string, ...labels: readonly string[]): Fami
   family('counter', name, help, labels, [])
 const gauge = (name: string, help: string, ...labels: readonly string[]): Family =>
   family('gauge', name, help, labels, [])
+/** A gauge that says the same in every thread: the largest of them counts, not their sum. */
+const sharedGauge = (name: string, help: string, ...labels: readonly string[]): Family => {
+  const made: Family = { ...gauge(name, help, ...labels), merge: 'max' }
+  table[made.id] = made
+  return made
+}
 const histogram = (name: string, help: string, buckets: readonly number[], ...labels: readonly string[]): Family =>
   family('histogram', name, help, labels, buckets)
 /** `count` bounds from `start` on, each `factor` times the one before. */
@@ -76,7 +82,7 @@ export const requestFamilies = {
   longRunning: gauge('apiserver_longrunning_requests', 'Watches and streams that are open.', 'verb', ...REQUEST),
   inflight: gauge('apiserver_current_inflight_requests', 'Requests under way.', 'request_kind'),
   inqueue: gauge('apiserver_current_inqueue_requests', 'Requests that wait for their turn.', 'request_kind'),
-  deprecated: gauge(
+  deprecated: sharedGauge(
     'apiserver_requested_deprecated_apis',
     '1 for each deprecated API that was asked for.',
     'group',
@@ -85,11 +91,20 @@ export const requestFamilies = {
     'subresource',
     'removed_release',
   ),
-  aborted: counter('apiserver_request_aborts_total', 'Requests whose client went away.', 'verb', ...REQUEST),
+  aborted: counter(
+    'apiserver_request_aborts_total',
+    'Requests whose client went away.',
+    'verb',
+    ...REQUEST.slice(0, -1),
+  ),
 }
 
 export const authFamilies = {
-  users: counter('authenticated_user_requests', 'Requests by who made them.', 'username'),
+  users: counter(
+    'authenticated_user_requests',
+    'Requests by who made them: well-known names, the others together.',
+    'username',
+  ),
   attempts: counter('authentication_attempts', 'Authentications by result.', 'result'),
   duration: histogram(
     'authentication_duration_seconds',
@@ -105,39 +120,34 @@ export const authFamilies = {
       31_104_000,
     ],
   ),
-  decisions: counter('apiserver_authorization_decisions_total', 'Decisions of authorization.', 'type', 'decision'),
+  decisions: counter(
+    'apiserver_authorization_decisions_total',
+    'Requests that an authorizer allowed or denied.',
+    'type',
+    'name',
+    'decision',
+  ),
+  authorizations: counter('authorization_attempts_total', 'Authorizations by result.', 'result'),
+  authorizationDuration: histogram(
+    'authorization_duration_seconds',
+    'Time that authorization took.',
+    exponential(0.001, 2, 15),
+    'result',
+  ),
 }
 
+const FLOW = ['priority_level', 'flow_schema'] as const
+const FLOW_SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30]
+
 export const flowFamilies = {
-  executing: gauge(
-    'apiserver_flowcontrol_current_executing_requests',
-    'Requests that have seats.',
-    'priority_level',
-    'flow_schema',
-  ),
-  seats: gauge(
-    'apiserver_flowcontrol_current_executing_seats',
-    'Seats that requests have.',
-    'priority_level',
-    'flow_schema',
-  ),
-  inqueue: gauge(
-    'apiserver_flowcontrol_current_inqueue_requests',
-    'Requests that wait in a queue.',
-    'priority_level',
-    'flow_schema',
-  ),
-  dispatched: counter(
-    'apiserver_flowcontrol_dispatched_requests_total',
-    'Requests that were let in.',
-    'priority_level',
-    'flow_schema',
-  ),
+  executing: gauge('apiserver_flowcontrol_current_executing_requests', 'Requests that have seats.', ...FLOW),
+  seats: gauge('apiserver_flowcontrol_current_executing_seats', 'Seats that requests have.', ...FLOW),
+  inqueue: gauge('apiserver_flowcontrol_current_inqueue_requests', 'Requests that wait in a queue.', ...FLOW),
+  dispatched: counter('apiserver_flowcontrol_dispatched_requests_total', 'Requests that were let in.', ...FLOW),
   rejected: counter(
     'apiserver_flowcontrol_rejected_requests_total',
     'Requests that were turned away.',
-    'priority_level',
-    'flow_schema',
+    ...FLOW,
     'reason',
   ),
   limit: gauge(
@@ -149,11 +159,67 @@ export const flowFamilies = {
   wait: histogram(
     'apiserver_flowcontrol_request_wait_duration_seconds',
     'Time that requests waited in their queue.',
-    [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30],
-    'priority_level',
-    'flow_schema',
+    FLOW_SECONDS,
+    ...FLOW,
     'execute',
   ),
+  execution: histogram(
+    'apiserver_flowcontrol_request_execution_seconds',
+    'Time that requests had their seats.',
+    FLOW_SECONDS,
+    ...FLOW,
+    'type',
+  ),
+  inqueueSeats: gauge('apiserver_flowcontrol_current_inqueue_seats', 'Seats that waiting requests ask for.', ...FLOW),
+  queueLength: histogram(
+    'apiserver_flowcontrol_request_queue_length_after_enqueue',
+    'Length of the queue that a request has joined.',
+    [0, 10, 25, 50, 100, 250, 500, 1000],
+    ...FLOW,
+  ),
+  estimatedSeats: histogram(
+    'apiserver_flowcontrol_work_estimated_seats',
+    'Seats that requests were estimated to need.',
+    [1, 2, 4, 8, 16, 32, 64, 100],
+    ...FLOW,
+  ),
+  noRoom: counter(
+    'apiserver_flowcontrol_request_dispatch_no_accommodation_total',
+    'Times that the next request did not fit into the seats that were left.',
+    ...FLOW,
+  ),
+  lowerLimit: gauge('apiserver_flowcontrol_lower_limit_seats', 'Seats that a level lends to nobody.', 'priority_level'),
+  upperLimit: gauge(
+    'apiserver_flowcontrol_upper_limit_seats',
+    'Seats that a level can have at most.',
+    'priority_level',
+  ),
+  demandHigh: gauge(
+    'apiserver_flowcontrol_demand_seats_high_watermark',
+    'Most seats that a level could have used in the last period.',
+    'priority_level',
+  ),
+  demandAverage: gauge(
+    'apiserver_flowcontrol_demand_seats_average',
+    'Seats that a level could have used in the last period, on average.',
+    'priority_level',
+  ),
+  demandDeviation: gauge(
+    'apiserver_flowcontrol_demand_seats_stdev',
+    'Standard deviation of the seats that a level could have used in the last period.',
+    'priority_level',
+  ),
+  demandSmoothed: gauge(
+    'apiserver_flowcontrol_demand_seats_smoothed',
+    'Seats that a level could use, smoothed over periods.',
+    'priority_level',
+  ),
+  target: gauge(
+    'apiserver_flowcontrol_target_seats',
+    'Seats that a level would get if there were enough for all.',
+    'priority_level',
+  ),
+  fairFraction: sharedGauge('apiserver_flowcontrol_seat_fair_frac', 'Part of its target that every level gets.'),
 }
 
 export const watchFamilies = {
@@ -166,11 +232,6 @@ export const watchFamilies = {
     'version',
     'resource',
   ),
-  filtered: counter(
-    'apiserver_watch_filtered_events_total',
-    'Events that no selector of a watcher wanted.',
-    ...BY_RESOURCE,
-  ),
   listDuration: histogram(
     'apiserver_watch_list_duration_seconds',
     'Time until a watch with initial events has sent them.',
@@ -180,7 +241,6 @@ export const watchFamilies = {
     'resource',
     'scope',
   ),
-  shards: gauge('apiserver_watch_shards_total', 'Watches that asked for a shard.', ...BY_RESOURCE),
   initialEvents: counter('apiserver_init_events_total', 'Initial events sent to watchers.', ...BY_RESOURCE),
   terminated: counter(
     'apiserver_terminated_watchers_total',

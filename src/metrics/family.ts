@@ -10,6 +10,8 @@ export interface Family {
   readonly labels: readonly string[]
   /** Of histograms: upper bounds in ascending order, less the infinite one. */
   readonly buckets: readonly number[]
+  /** Of gauges: what the values of several threads make together. */
+  readonly merge: 'sum' | 'max'
 }
 
 /** A counter and a gauge take one cell. A histogram: one a bucket, one for what is above all of them, one for the sum. */

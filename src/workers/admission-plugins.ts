@@ -1,4 +1,5 @@
 /** Thread: pool. The chain of admission plugins: those that are turned on, in Kubernetes' order. */
+import { AdmissionMetrics } from '../admission/admission-metrics.js'
 import { AlwaysAdmit } from '../admission/always-admit.js'
 import { AlwaysDeny } from '../admission/always-deny.js'
 import { AlwaysPullImages } from '../admission/always-pull-images.js'
@@ -43,6 +44,7 @@ import { TaintNodesByCondition } from '../admission/taint-nodes-by-condition.js'
 import type { Authorizer } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { AdmissionStart } from '../protocol/pool-start.js'
 import type { Scheme } from './scheme.js'
 
@@ -55,6 +57,7 @@ export interface AdmissionDependencies {
   readonly scheme: Pick<Scheme, 'catalogue'>
   readonly clock: Clock
   readonly random: Random
+  readonly recorder: Recorder
 }
 
 type Makers = Readonly<Record<PluginName, (dependencies: AdmissionDependencies) => AdmissionPlugin>>
@@ -98,8 +101,11 @@ const MAKERS: Makers = {
 }
 
 export function admissionChain(dependencies: AdmissionDependencies): AdmissionChain {
-  const { enable, disable } = dependencies.start
-  return new AdmissionChain(enabledPlugins(enable, disable).map((name) => MAKERS[name](dependencies)))
+  const { start, recorder, clock } = dependencies
+  return new AdmissionChain(
+    enabledPlugins(start.enable, start.disable).map((name) => MAKERS[name](dependencies)),
+    new AdmissionMetrics(recorder, clock),
+  )
 }
 
 function resourceQuota({ start, objects, quotaStatus, scheme, clock }: AdmissionDependencies): ResourceQuota {

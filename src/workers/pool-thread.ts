@@ -91,6 +91,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     cache: (resource) => cache.resource(resource),
     clock: systemClock,
     random: Math.random,
+    recorder,
   })
   const endpoints = new EndpointTable({
     scheme,
@@ -116,7 +117,12 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   let authentication: Authentication | undefined
   const identity = (): Authentication => {
     const objects = new StoredObjects(endpoints)
-    authentication ??= new Authentication(start.authentication, { objects, clock: systemClock, random: Math.random })
+    authentication ??= new Authentication(start.authentication, {
+      objects,
+      clock: systemClock,
+      random: Math.random,
+      recorder,
+    })
     return authentication
   }
   let registry: ServiceRegistry | undefined
@@ -146,6 +152,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     scheme,
     clock: systemClock,
     random: Math.random,
+    recorder,
   })
   return new PoolWorker({
     endpoints,

@@ -7,9 +7,25 @@ import { Metrics } from '#keelson/metrics/metrics.js'
 import { Recorder } from '#keelson/metrics/recorder.js'
 import { until } from '../support/until.js'
 
-const counter: Family = { id: 0, name: 'c_total', type: 'counter', help: 'h', labels: ['a', 'b'], buckets: [] }
-const gauge: Family = { id: 1, name: 'g', type: 'gauge', help: 'h', labels: [], buckets: [] }
-const histogram: Family = { id: 2, name: 'h', type: 'histogram', help: 'h', labels: ['a'], buckets: [1, 5] }
+const counter: Family = {
+  id: 0,
+  name: 'c_total',
+  type: 'counter',
+  help: 'h',
+  labels: ['a', 'b'],
+  buckets: [],
+  merge: 'sum',
+}
+const gauge: Family = { id: 1, name: 'g', type: 'gauge', help: 'h', labels: [], buckets: [], merge: 'sum' }
+const histogram: Family = {
+  id: 2,
+  name: 'h',
+  type: 'histogram',
+  help: 'h',
+  labels: ['a'],
+  buckets: [1, 5],
+  merge: 'sum',
+}
 const families = [counter, gauge, histogram]
 
 function thread(collector: Collector, number: number): Recorder {

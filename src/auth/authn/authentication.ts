@@ -2,6 +2,8 @@
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import { authFamilies } from '../../metrics/families.js'
+import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthenticationConfig } from '../../protocol/server-credentials.js'
 import type { Authenticator } from '../interface.js'
 import { readKubeconfig } from '../kubeconfig.js'
@@ -25,6 +27,7 @@ export interface AuthenticationParts {
   readonly objects: ObjectSource
   readonly clock: Clock
   readonly random: Random
+  readonly recorder: Recorder
 }
 
 export class Authentication implements Closable {
@@ -37,13 +40,18 @@ export class Authentication implements Closable {
   readonly #webhook: WebhookClient | undefined
 
   constructor(config: AuthenticationConfig, parts: AuthenticationParts) {
-    const { clock, random } = parts
+    const { clock, random, recorder } = parts
     this.#webhook =
       config.webhook === undefined
         ? undefined
         : new WebhookClient({ kubeconfig: readKubeconfig(config.webhook.configFile), clock, random })
+    const expiration = recorder.series(authFamilies.certificateExpiration)
     this.#certificates =
-      config.clientCa === '' ? undefined : new ClientCertificates(new ClientAuthorities(config.clientCa), clock)
+      config.clientCa === ''
+        ? undefined
+        : new ClientCertificates(new ClientAuthorities(config.clientCa), clock, (remainingMs) =>
+            expiration.observe(remainingMs / 1000),
+          )
     this.#frontProxy =
       config.frontProxy === undefined
         ? undefined

@@ -15,6 +15,8 @@ export interface VerifiedCertificate {
   readonly subject: CertificateSubject
   /** Hexadecimal SHA-256 of the DER. */
   readonly fingerprint: string
+  /** The moment after which it counts no more. */
+  readonly validToMs: number
 }
 
 export class ClientAuthorities {
@@ -49,6 +51,7 @@ export class ClientAuthorities {
     return {
       subject: subjectOf(certificate),
       fingerprint: certificate.fingerprint256.replaceAll(':', '').toLowerCase(),
+      validToMs: Date.parse(certificate.validTo),
     }
   }
 }

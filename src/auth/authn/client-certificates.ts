@@ -9,12 +9,20 @@ import { CREDENTIAL_ID } from './service-account.js'
 const TTL_MS = 10_000
 const LIMIT = 4096
 
+interface Known {
+  readonly authenticated: Authenticated
+  readonly validToMs: number
+}
+
 export class ClientCertificates implements Authenticator {
   readonly #clock: Clock
-  readonly #verified: ExpiringMap<Authenticated>
+  readonly #verified: ExpiringMap<Known>
+  readonly #onShown: (remainingMs: number) => void
   #authorities: ClientAuthorities
 
-  constructor(authorities: ClientAuthorities, clock: Clock) {
+  /** `onShown`: how long a certificate that somebody came with is still good. */
+  constructor(authorities: ClientAuthorities, clock: Clock, onShown: (remainingMs: number) => void = () => undefined) {
+    this.#onShown = onShown
     this.#authorities = authorities
     this.#clock = clock
     this.#verified = new ExpiringMap({ clock, ttlMs: TTL_MS, limit: LIMIT })
@@ -30,11 +38,15 @@ export class ClientCertificates implements Authenticator {
     const pem = credentials.clientCertificate()
     if (pem === '') return undefined
     const known = this.#verified.get(pem)
-    if (known !== undefined) return known
-    const { subject, fingerprint } = this.#authorities.verify(pem, this.#clock.now())
+    if (known !== undefined) {
+      this.#onShown(known.validToMs - this.#clock.now())
+      return known.authenticated
+    }
+    const { subject, fingerprint, validToMs } = this.#authorities.verify(pem, this.#clock.now())
+    this.#onShown(validToMs - this.#clock.now())
     if (subject.commonName === '') return undefined
     if (subject.uids.length > 1) throw new InvalidCredentials('the client certificate has more than one UID')
-    const found: Authenticated = {
+    const authenticated: Authenticated = {
       user: {
         name: subject.commonName,
         uid: subject.uids[0] ?? '',
@@ -42,7 +54,7 @@ export class ClientCertificates implements Authenticator {
         extra: { [CREDENTIAL_ID]: [`X509SHA256=${fingerprint}`] },
       },
     }
-    this.#verified.set(pem, found)
-    return found
+    this.#verified.set(pem, { authenticated, validToMs })
+    return authenticated
   }
 }

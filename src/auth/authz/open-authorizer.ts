@@ -2,12 +2,14 @@
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { Authorizer, RuleResolver } from '../interface.js'
 import { readKubeconfig } from '../kubeconfig.js'
 import { WebhookClient } from '../webhook-client.js'
 import { AuthorizerChain } from './authorizer-chain.js'
 import { alwaysAllow, alwaysDeny, privilegedGroup } from './fixed-authorizers.js'
+import { CountedAuthorizer } from './metered-authorizer.js'
 import { NodeAuthorizer } from './node-authorizer.js'
 import { NodeGraph } from './node-graph.js'
 import { RbacAuthorizer } from './rbac-authorizer.js'
@@ -19,6 +21,7 @@ export interface OpenAuthorizerOptions {
   readonly cache: CacheSource
   readonly clock: Clock
   readonly random: Random
+  readonly recorder: Recorder
 }
 
 export interface OpenedAuthorizer extends Closable {
@@ -29,7 +32,7 @@ export interface OpenedAuthorizer extends Closable {
   ready(): boolean
 }
 
-export function openAuthorizer({ config, cache, clock, random }: OpenAuthorizerOptions): OpenedAuthorizer {
+export function openAuthorizer({ config, cache, clock, random, recorder }: OpenAuthorizerOptions): OpenedAuthorizer {
   const index = new RbacIndex(cache)
   const rbac = new RbacAuthorizer(index)
   const closables: Closable[] = []
@@ -56,7 +59,10 @@ export function openAuthorizer({ config, cache, clock, random }: OpenAuthorizerO
     }
   }
   return {
-    authorizer: new AuthorizerChain([privilegedGroup, ...config.modes.map(open)]),
+    authorizer: new AuthorizerChain([
+      privilegedGroup,
+      ...config.modes.map((mode) => new CountedAuthorizer(open(mode), recorder, mode)),
+    ]),
     rbac,
     ready: () => checks.every((check) => check()),
     close: () => {

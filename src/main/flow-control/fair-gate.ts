@@ -51,7 +51,7 @@ export class FairGate implements RequestGate {
     request.addResponseHeaders(found.headers)
     const { level } = found
     const work = estimateWork(info, request.query, this.#sources, level.maxRequestSeats || Number.POSITIVE_INFINITY)
-    this.#recorder.estimated(level.name, found.schemaName, Math.max(work.initialSeats, work.finalSeats), undefined)
+    this.#recorder.estimated(level.name, found.schemaName, Math.max(work.initialSeats, work.finalSeats))
     let decide: ((outcome: Ticket | RejectReason) => void) | undefined
     const outcome = level.queues.enter(found.flow, work, (later) => decide?.(later))
     if (outcome instanceof Ticket) return this.#entered(request, found, outcome)

@@ -91,7 +91,11 @@ export class FlowController {
       if (!this.#levels.has(object.metadata.name)) this.#level(object, before)
     const wanted = new Set(this.#levels.keys())
     for (const [name, level] of before) {
-      if (wanted.has(name) || level.queues.idle) continue
+      if (wanted.has(name)) continue
+      if (level.queues.idle) {
+        this.#recorder.removed(name)
+        continue
+      }
       level.quiescing = true
       this.#levels.set(name, level)
     }
@@ -131,6 +135,7 @@ export class FlowController {
     for (const [name, level] of this.#levels) {
       if (level.quiescing && level.queues.idle) {
         this.#levels.delete(name)
+        this.#recorder.removed(name)
         continue
       }
       level.queues.demand.endPeriod(now)

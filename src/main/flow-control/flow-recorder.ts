@@ -27,14 +27,16 @@ export interface FlowRecorder {
   rejected(level: string, schema: string, reason: RejectReason, waitMs: number): void
   /** current_inqueue_requests, current_inqueue_seats; request_queue_length_after_enqueue when it is an arrival */
   queued(level: string, schema: string, requests: 1 | -1, seats: number, queueLength: number): void
-  /** work_estimated_seats, and watch_count_samples of requests that change something */
-  estimated(level: string, schema: string, seats: number, watchers: number | undefined): void
+  /** work_estimated_seats */
+  estimated(level: string, schema: string, seats: number): void
   /** request_dispatch_no_accommodation_total */
   noRoom(level: string, schema: string): void
   /** nominal_limit_seats, lower_limit_seats, upper_limit_seats */
   configured(level: string, limits: LevelLimits): void
   /** current_limit_seats, demand_seats_* , seat_fair_frac */
   adjusted(level: string, currentLimit: number, demand: SeatDemand): void
+  /** The level is gone, and its gauges with it. */
+  removed(level: string): void
   fairFraction(fraction: number): void
 }
 
@@ -49,5 +51,6 @@ export const nullFlowRecorder: FlowRecorder = {
   noRoom: ignore,
   configured: ignore,
   adjusted: ignore,
+  removed: ignore,
   fairFraction: ignore,
 }
