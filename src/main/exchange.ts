@@ -97,6 +97,25 @@ function statusLine(status: number): string {
   return line
 }
 
+const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]/g, ' ') : text)
+
+function headerLines(headers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i + 1 < headers.length; i += 2) lines += `\r\n${oneLine(headers[i]!)}: ${oneLine(headers[i + 1]!)}`
+  return lines
+}
+
+/** Of arrays that many answers share: a flow's names. */
+const linesOf = new WeakMap<readonly string[], string>()
+function knownLines(headers: readonly string[]): string {
+  let lines = linesOf.get(headers)
+  if (lines === undefined) {
+    lines = headerLines(headers)
+    linesOf.set(headers, lines)
+  }
+  return lines
+}
+
 /** Answers up to this are written at once: slicing them would cost more than it gives others. */
 const AT_ONCE_BYTES = 64 * 1024
 
@@ -482,16 +501,20 @@ export class Exchange implements Credentials {
     this.#port.resume()
   }
 
+  /**
+   * All headers in one call: each costs a crossing into uWebSockets.js, which writes a value as it is. Values come from
+   * elsewhere too, so nothing in them may end a line.
+   */
   #writeHead({ status, contentType, headers }: ResponseHead): void {
     const port = this.#port
     port.writeStatus(statusLine(status))
-    port.writeHeader('Audit-Id', this.head.auditId)
-    if (headers?.includes('Cache-Control') !== true) port.writeHeader('Cache-Control', 'no-cache, private')
-    if (contentType !== '') port.writeHeader('Content-Type', contentType)
-    if (headers !== undefined)
-      for (let i = 0; i + 1 < headers.length; i += 2) port.writeHeader(headers[i]!, headers[i + 1]!)
-    const extra = this.extraHeaders
-    for (let i = 0; i + 1 < extra.length; i += 2) port.writeHeader(extra[i]!, extra[i + 1]!)
+    // Ours, or one that came in a header: neither can end a line.
+    let lines = this.head.auditId
+    if (headers?.includes('Cache-Control') !== true) lines += '\r\nCache-Control: no-cache, private'
+    if (contentType !== '') lines += `\r\nContent-Type: ${contentType}`
+    if (headers !== undefined && headers.length > 0) lines += headerLines(headers)
+    if (this.extraHeaders.length > 0) lines += knownLines(this.extraHeaders)
+    port.writeHeader('Audit-Id', lines)
   }
 
   #end(): void {

@@ -4,13 +4,7 @@
  */
 import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
 import type { RequestInfo } from '../api/request-info.js'
-import {
-  newBadRequest,
-  newGenericServerResponse,
-  newInternalError,
-  newNotAcceptable,
-  newUnauthorized,
-} from '../api/status.js'
+import { newGenericServerResponse, newInternalError, newNotAcceptable, newUnauthorized } from '../api/status.js'
 import { Impersonation, wantedUser } from '../auth/authn/impersonation.js'
 import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
 import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
@@ -28,7 +22,7 @@ import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
 import type { Leave, RequestGate } from './request-gate.js'
-import { requestInfo } from './request-info.js'
+import { RequestInfos } from './request-infos.js'
 import type { RequestObserver } from './request-observer.js'
 import { requestTimeoutMs, timedOut } from './request-timeout.js'
 import { checkShape, ResourceTable } from './resource-table.js'
@@ -71,6 +65,7 @@ export interface FrontEndOptions {
 export class FrontEnd {
   readonly #options: FrontEndOptions
   /** By arena, and the form's key when it is not that of memory: it begins with the arena. */
+  readonly #infos = new RequestInfos()
   readonly #hubs = new Map<string, Hub>()
   readonly #watches = new Map<Watch, { readonly resource: ServedResource; readonly arena: ArenaReader }>()
   readonly #context: ReadContext
@@ -167,7 +162,7 @@ export class FrontEnd {
     const { exchange } = request
     const { head } = exchange
     if (head.query !== '') request.query = new URLSearchParams(head.query)
-    request.info = requestInfo(head.method, decodePath(head.rawPath), request.query)
+    request.info = this.#infos.of(head.method, head.rawPath, head.query !== '', request.query)
     const { requestTimeoutMs: maximumMs } = this.#options
     request.timeoutMs =
       head.query === '' || request.longRunning ? maximumMs : requestTimeoutMs(request.query.get('timeout'), maximumMs)
@@ -397,13 +392,3 @@ const isStoredForm = (
   resource: ServedResource,
   { serialization, pretty, transformation }: AcceptedMediaType,
 ): boolean => resource.direct && serialization === 'json' && !pretty && transformation === undefined
-
-/** Percent-encoding is undone before the path is split: an encoded slash is a slash. */
-function decodePath(rawPath: string): string {
-  if (!rawPath.includes('%')) return rawPath
-  try {
-    return decodeURIComponent(rawPath)
-  } catch {
-    throw newBadRequest('the path is not valid percent-encoding')
-  }
-}

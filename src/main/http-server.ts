@@ -115,8 +115,9 @@ export class HttpServer implements Closable {
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
     const head = new UwsRequestHead(request)
-    this.#options.onRequest(new Exchange(head, response as unknown as ResponsePort, this.#options.turns))
-    head.turnEnded()
+    const exchange = new Exchange(head, response as unknown as ResponsePort, this.#options.turns)
+    this.#options.onRequest(exchange)
+    head.turnEnded(exchange.over)
   }
 
   /** Like other requests until somebody accepts it: then the connection is a WebSocket. */
@@ -127,7 +128,7 @@ export class HttpServer implements Closable {
     const upgrade: Upgrade = (protocol, socket) => response.upgrade({ socket }, key, protocol, '', context)
     const port = response as unknown as ResponsePort
     this.#options.onRequest(new Exchange(head, port, this.#options.turns, upgrade))
-    head.turnEnded()
+    head.turnEnded(false)
   }
 
   /** No new connections; those that are open go on. */
@@ -145,35 +146,69 @@ export class HttpServer implements Closable {
   }
 }
 
-/** uWebSockets.js shows a request only in the turn in which it came. */
+/**
+ * uWebSockets.js shows a request only in the turn in which it came. Each header that is read costs a call out of
+ * JavaScript and a string, so they are read when they are asked for, and the rest at the end of the turn, by requests that
+ * outlive it.
+ */
 class UwsRequestHead implements RequestHead {
   readonly method: string
   readonly rawPath: string
   readonly query: string
-  readonly accept: string
-  readonly acceptEncoding: string
   readonly authorization: string
-  readonly ifNoneMatch: string
-  readonly contentType: string
-  readonly contentLength: string
-  readonly userAgent: string
   readonly auditId: string
+  #accept: string | undefined
+  #acceptEncoding: string | undefined
+  #ifNoneMatch: string | undefined
+  #contentType: string | undefined
+  #contentLength: string | undefined
+  #userAgent: string | undefined
   #request: uws.HttpRequest | undefined
   #headers: [name: string, value: string][] | undefined
 
   constructor(request: uws.HttpRequest) {
     this.method = request.getCaseSensitiveMethod()
     this.rawPath = request.getUrl()
-    this.query = request.getQuery()
-    this.accept = request.getHeader('accept')
-    this.acceptEncoding = request.getHeader('accept-encoding')
+    // Undefined without one, whatever its type says.
+    this.query = (request.getQuery() as string | undefined) ?? ''
     this.authorization = request.getHeader('authorization')
-    this.ifNoneMatch = request.getHeader('if-none-match')
-    this.contentType = request.getHeader('content-type')
-    this.contentLength = request.getHeader('content-length')
-    this.userAgent = request.getHeader('user-agent')
     this.auditId = request.getHeader('audit-id') || randomUUID()
     this.#request = request
+  }
+
+  get accept(): string {
+    this.#accept ??= this.#read('accept')
+    return this.#accept
+  }
+
+  get acceptEncoding(): string {
+    this.#acceptEncoding ??= this.#read('accept-encoding')
+    return this.#acceptEncoding
+  }
+
+  get ifNoneMatch(): string {
+    this.#ifNoneMatch ??= this.#read('if-none-match')
+    return this.#ifNoneMatch
+  }
+
+  get contentType(): string {
+    this.#contentType ??= this.#read('content-type')
+    return this.#contentType
+  }
+
+  get contentLength(): string {
+    this.#contentLength ??= this.#read('content-length')
+    return this.#contentLength
+  }
+
+  get userAgent(): string {
+    this.#userAgent ??= this.#read('user-agent')
+    return this.#userAgent
+  }
+
+  #read(name: string): string {
+    assert(this.#request !== undefined, 'what was not asked for in the turn of the request was kept at its end')
+    return this.#request.getHeader(name)
   }
 
   header(name: string): string {
@@ -195,7 +230,16 @@ class UwsRequestHead implements RequestHead {
     this.#all()
   }
 
-  turnEnded(): void {
+  /** `over`: nobody will ask for anything any more. */
+  turnEnded(over: boolean): void {
+    if (!over) {
+      this.#accept ??= this.#read('accept')
+      this.#acceptEncoding ??= this.#read('accept-encoding')
+      this.#ifNoneMatch ??= this.#read('if-none-match')
+      this.#contentType ??= this.#read('content-type')
+      this.#contentLength ??= this.#read('content-length')
+      this.#userAgent ??= this.#read('user-agent')
+    }
     this.#request = undefined
   }
 

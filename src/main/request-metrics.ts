@@ -1,4 +1,5 @@
 /** Thread: main, or a front end's own. Requests as metrics: kube-apiserver's names, counted without looking anything up twice. */
+import type { RequestInfo } from '../api/request-info.js'
 import { requestFamilies } from '../metrics/families.js'
 import type { Recorder, Series } from '../metrics/recorder.js'
 import type { ObservedRequest, RequestObserver, RequestOutcome } from './request-observer.js'
@@ -48,6 +49,8 @@ interface RequestSeries {
 export class RequestMetrics implements RequestObserver {
   readonly #recorder: Recorder
   readonly #kinds = new Map<string, RequestSeries>()
+  #lastInfo: RequestInfo | undefined
+  #last: RequestSeries | undefined
 
   constructor(recorder: Recorder) {
     this.#recorder = recorder
@@ -92,7 +95,10 @@ export class RequestMetrics implements RequestObserver {
   }
 
   #seriesOf(request: ObservedRequest): RequestSeries {
-    const { info, scope } = request
+    const { info } = request
+    // Of one request twice in a row, and often of the next one too.
+    if (info === this.#lastInfo && this.#last !== undefined && request.query.size === 0) return this.#last
+    const { scope } = request
     const dryRun = request.dryRun ? 'All' : ''
     const verb = verbOf(request)
     const key = `${verb}\0${info.apiGroup}\0${info.apiVersion}\0${info.resource}\0${info.subresource}\0${scope}${dryRun}`
@@ -101,6 +107,9 @@ export class RequestMetrics implements RequestObserver {
       series = this.#make(request, verb, dryRun)
       this.#kinds.set(key, series)
     }
+    // What else decides is in the query, and in the content type of a patch.
+    this.#lastInfo = info.verb === 'patch' || request.query.size > 0 ? undefined : info
+    this.#last = series
     return series
   }
 

@@ -33,6 +33,16 @@ t.test('one answer, with the headers that every answer has', async (t) => {
   t.same(finished, [200])
 })
 
+t.test('a value that would end its line does not', async (t) => {
+  const { port, exchange } = open()
+  exchange.extraHeaders = ['X-Extra', 'a\r\nX-Forged: 1']
+  exchange.respond({ ...JSON_HEAD, headers: ['Warning', 'w\nX-Forged: 2'] }, '{}')
+  t.same(port.headers.slice(3), [
+    ['Warning', 'w X-Forged: 2'],
+    ['X-Extra', 'a  X-Forged: 1'],
+  ])
+})
+
 t.test('HEAD gets no body', async (t) => {
   const { port, exchange } = open({ method: 'HEAD' })
   exchange.respond(JSON_HEAD, '{}')

@@ -21,9 +21,13 @@ export class FakePort implements ResponsePort {
     this.status = status
   }
 
+  /** As they are on the wire: a value may hold further lines. */
   writeHeader(name: string, value: string): void {
     this.#check()
-    this.headers.push([name, value])
+    for (const line of `${name}: ${value}`.split('\r\n')) {
+      const colon = line.indexOf(': ')
+      this.headers.push([line.slice(0, colon), line.slice(colon + 2)])
+    }
   }
 
   write(chunk: Uint8Array | string): boolean {

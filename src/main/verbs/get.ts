@@ -83,9 +83,14 @@ async function writeConverted(
   exchange.respond({ status: 200, contentType }, isText ? withNewline(bytes!) : bytes!)
 }
 
-function withNewline(body: Uint8Array): Buffer {
-  const answer = Buffer.allocUnsafe(body.byteLength + 1)
+/** Small answers are put together in one place: they are copied on their way out before the next one is. */
+const SCRATCH_BYTES = 64 * 1024
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
+
+function withNewline(body: Uint8Array): Uint8Array {
+  const size = body.byteLength + 1
+  const answer = size <= SCRATCH_BYTES ? new Uint8Array(scratch.buffer, 0, size) : Buffer.allocUnsafe(size)
   answer.set(body)
-  answer[body.byteLength] = NEWLINE
+  answer[size - 1] = NEWLINE
   return answer
 }
