@@ -11,6 +11,8 @@ import type { ObservedRequest, RequestScope } from './request-observer.js'
 import type { ServedResource } from './served-resource.js'
 
 const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+/** Whoever asks for a profile says how long it takes. */
+const PROFILES = '/debug/pprof/'
 export const NO_QUERY = new URLSearchParams()
 
 /** Of a request that was refused before it was understood. */
@@ -77,7 +79,8 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   }
 
   get longRunning(): boolean {
-    return isLongRunning(this.info.verb, this.info.subresource)
+    const { verb, subresource, isResourceRequest, path } = this.info
+    return isLongRunning(verb, subresource) || (!isResourceRequest && path.startsWith(PROFILES))
   }
 
   get dryRun(): boolean {

@@ -6,6 +6,7 @@ import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import type { AuditReply, AuditRequest, AuditThreadStart } from '../protocol/main-audit.js'
 import { PortLogger } from '../workers/port-logger.js'
+import { ThreadInspector } from '../workers/thread-inspector.js'
 import { BackendQueue } from './audit/audit-backend.js'
 import { AuditWriter } from './audit/audit-writer.js'
 import { LogBackend } from './audit/log-backend.js'
@@ -15,6 +16,7 @@ import { WebhookBackend } from './audit/webhook-backend.js'
 assert(parentPort !== null, 'the audit thread is a thread')
 const main = parentPort
 const { log, webhook } = workerData as AuditThreadStart
+new ThreadInspector('audit', systemClock).open((line, transfer) => main.postMessage(line, transfer))
 const logger = new PortLogger((level, fields, message) => main.postMessage({ type: 'log', level, fields, message }))
 const lost =
   (name: string) =>

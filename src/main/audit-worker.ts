@@ -5,22 +5,31 @@ import type { Closable } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import type { AuditThreadStart } from '../protocol/main-audit.js'
 import type { LogLevel } from '../protocol/main-owner.js'
+import type { InspectionLine } from '../protocol/thread-inspection.js'
 
 type ThreadMessage =
+  | InspectionLine
   | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
   | { readonly type: 'closed' }
+
+export interface AuditWorkerOptions {
+  readonly logger: Logger
+  readonly onInspection: (line: InspectionLine) => void
+  /** What must be recorded cannot be any more. */
+  readonly onExit: (error: Error) => void
+}
 
 export class AuditWorker implements Closable {
   readonly #worker: Worker
   readonly #ended = new Deferred<void>()
 
-  /** `onExit`: what must be recorded cannot be any more. */
-  constructor(start: AuditThreadStart, logger: Logger, onExit: (error: Error) => void) {
+  constructor(start: AuditThreadStart, { logger, onInspection, onExit }: AuditWorkerOptions) {
     let failure: Error | undefined
     let closed = false
     this.#worker = new Worker(new URL('../main/audit-thread.js', import.meta.url), { workerData: start, execArgv: [] })
     this.#worker.on('message', (message: ThreadMessage) => {
       if (message.type === 'closed') closed = true
+      else if (message.type === 'inspection') onInspection(message)
       else logger[message.level](message.fields, message.message)
     })
     this.#worker.on('error', (error) => {

@@ -11,6 +11,7 @@ import { ThreadProbe } from '../metrics/thread-probe.js'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import { OwnerClient } from '../workers/owner-client.js'
 import { Served } from '../workers/served.js'
+import { ThreadInspector } from '../workers/thread-inspector.js'
 import { roleAggregator } from './access.js'
 import { AuditWorker } from './audit-worker.js'
 import { Bootstrap } from './bootstrap.js'
@@ -25,6 +26,7 @@ import { FrontEndAssembly } from './front-end-assembly.js'
 import { FrontEndState } from './front-end-state.js'
 import { FrontEndWorker } from './front-end-worker.js'
 import { FrontEnds } from './front-ends.js'
+import { InspectedThreads } from './inspected-threads.js'
 import { Pool } from './pool.js'
 import type { CallHandlers } from './port-calls.js'
 import { ResourceRegistrar } from './resource-registrar.js'
@@ -58,13 +60,17 @@ export async function compose({ config, logger, onFatal }: ComposeOptions): Prom
 }
 
 async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeOptions): Promise<Server> {
+  const startedMs = systemClock.now()
   const source = new CredentialSource(config.security, () => systemClock.now())
   const credentials = source.open()
   const served = new Served(config)
   const metrics = new Metrics()
   metrics.start()
   const onMetrics = (port: MessagePort): void => metrics.addThread(port)
-  const owner = await startOwner(config, served, metrics, logger, onFatal)
+  const threads = new InspectedThreads()
+  const onInspection = threads.add
+  new ThreadInspector('main', systemClock).open(onInspection)
+  const owner = await startOwner(config, served, metrics, threads, logger, onFatal)
   lifecycle.own('owner', { close: () => owner.stop() })
   const frontEnds = new FrontEnds()
   const resources: ResourceRegistrar = new ResourceRegistrar({
@@ -88,6 +94,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     },
     attach: () => owner.attach(),
     onMetrics,
+    onInspection,
     definitions: () => resources.definitions(),
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
   })
@@ -101,8 +108,13 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   const line: ProcessLine = {
     health: () => owner.health(),
     metrics: () => metrics.text(),
+    startedMs,
+    threads: async () => threads.names(),
+    visit: async (thread) => threads.visit(thread),
+    cacheMemory: () => owner.memory(),
   }
-  const audit = config.audit === undefined ? undefined : new AuditWorker(config.audit, logger, onFatal)
+  const audit =
+    config.audit === undefined ? undefined : new AuditWorker(config.audit, { logger, onInspection, onExit: onFatal })
   if (audit !== undefined) lifecycle.own('audit', audit)
   lifecycle.own('front ends', frontEnds)
   if (config.frontEnds === 1) {
@@ -126,6 +138,9 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       pool: ({ type, input }, signal) => pool.run(type, input, signal),
       health: () => line.health(),
       metrics: () => line.metrics(),
+      threads: () => threads.names(),
+      visit: ({ thread }) => ({ port: threads.visit(thread) }),
+      cacheMemory: () => line.cacheMemory(),
     }
     const start = async (): Promise<void> => {
       const ownerPort = await owner.attach()
@@ -138,9 +153,11 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
           auditPort: audit?.line(),
           state: buffer,
           definitions: resources.definitions(),
+          startedMs,
           handlers,
           logger,
           onMetrics,
+          onInspection,
           onExit: onFatal,
         }),
       )
@@ -224,6 +241,7 @@ function startOwner(
   config: Config,
   served: Served,
   metrics: Metrics,
+  threads: InspectedThreads,
   logger: Logger,
   onFatal: (error: Error) => void,
 ): Promise<OwnerClient> {
@@ -238,6 +256,7 @@ function startOwner(
     logger,
     onEvent: (event) => metrics.storage.observe(event),
     onMetrics: (port) => metrics.addThread(port),
+    onInspection: threads.add,
     onExit: onFatal,
   })
 }

@@ -48,6 +48,10 @@ export interface Config {
   readonly slowRequestMs: number
   readonly minRequestTimeoutSeconds: number
   readonly kubelet: KubeletConfig
+  /** Whether threads may be profiled over /debug/pprof. */
+  readonly profiling: boolean
+  /** All of them by name, as they were given or by default. */
+  readonly flags: Readonly<Record<string, string>>
 }
 
 export interface KubeletConfig extends ConnectionConfig {
@@ -133,6 +137,8 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
     slowRequestMs: flagDurationMs(values, 'slow-request-threshold'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
+    profiling: flagBoolean(values, 'profiling'),
+    flags: Object.fromEntries(values),
     kubelet: {
       preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
       kubeletPort: flagNumber(values, 'kubelet-port'),

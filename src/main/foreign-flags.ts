@@ -26,7 +26,7 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
     true,
     `add-dir-header alsologtostderr contention-profiling enable-aggregator-routing enable-logs-handler
     enable-swagger-ui experimental-encryption-provider-config-automatic-reload log-json-split-stream log-text-split-stream
-    logtostderr one-output profiling skip-headers skip-log-headers unsupported-kube-api-over-localhost version`,
+    logtostderr one-output skip-headers skip-log-headers unsupported-kube-api-over-localhost version`,
   ),
 ])
 

@@ -149,7 +149,21 @@ export class FrontEndAssembly implements Closable {
     }
     const address = (): string => `${config.host}:${assembly.port}`
     installOpenIdPaths(paths, credentials.authentication.serviceAccounts, address)
-    installServerPaths(paths, { served, pool, line, state, address, accessReady: () => access.ready() })
+    installServerPaths(paths, {
+      served,
+      pool,
+      line,
+      state,
+      address,
+      accessReady: () => access.ready(),
+      config,
+      window: (resource) => {
+        const { clock, arena } = cache.resource(resource)
+        const reader = arena()
+        return reader && { oldest: reader.oldestRevision(), newest: clock.revision() }
+      },
+      clock: systemClock,
+    })
     return assembly
   }
 

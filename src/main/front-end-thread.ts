@@ -1,5 +1,5 @@
 /** Thread: a front end's own. The thread's entry: opens a front end, answers main, ends when asked. */
-import { parentPort, threadId, workerData } from 'node:worker_threads'
+import { parentPort, type Transferable, threadId, workerData } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
@@ -8,6 +8,7 @@ import { toErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
 import { PortLogger } from '../workers/port-logger.js'
 import { Served } from '../workers/served.js'
+import { ThreadInspector } from '../workers/thread-inspector.js'
 import type { Config } from './config.js'
 import { FrontEndAssembly } from './front-end-assembly.js'
 import { FrontEndState } from './front-end-state.js'
@@ -16,10 +17,11 @@ import { RelayedPool } from './relayed-pool.js'
 
 assert(parentPort !== null, 'a front end that is no thread is assembled by main')
 const port = parentPort
-const { config, credentials, ownerPort, auditPort, state, definitions } = workerData as FrontEndStart<Config>
-const tell = (message: CallMessage, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
+const { config, credentials, ownerPort, auditPort, state, definitions, startedMs } = workerData as FrontEndStart<Config>
+const tell = (message: CallMessage, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
+new ThreadInspector(`front-end-${threadId}`, systemClock).open(tell)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 
 let assembly: FrontEndAssembly | undefined
@@ -69,7 +71,14 @@ try {
     ownerPort,
     auditPort,
     pool: new RelayedPool(calls),
-    line: { health: () => calls.call('health', {}), metrics: () => calls.call('metrics', {}) },
+    line: {
+      startedMs,
+      health: () => calls.call('health', {}),
+      metrics: () => calls.call('metrics', {}),
+      threads: () => calls.call('threads', {}),
+      visit: async (thread) => (await calls.call('visit', { thread })).port,
+      cacheMemory: () => calls.call('cacheMemory', {}),
+    },
     state: new FrontEndState(state),
     logger,
     recorder,

@@ -13,6 +13,7 @@ import { fromErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../protocol/main-front-end.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
 import type { RenewedCredentials, ServerCredentials } from '../protocol/server-credentials.js'
+import type { InspectionLine } from '../protocol/thread-inspection.js'
 import type { Config } from './config.js'
 import { type CallHandlers, PortCalls } from './port-calls.js'
 import { transferableResult } from './relayed-pool.js'
@@ -24,9 +25,11 @@ export interface FrontEndWorkerOptions {
   readonly auditPort: MessagePort | undefined
   readonly state: SharedArrayBuffer
   readonly definitions: readonly ResourceDefinition[]
+  readonly startedMs: number
   readonly handlers: CallHandlers<MainCalls>
   readonly logger: Logger
   readonly onMetrics: (port: MessagePort) => void
+  readonly onInspection: (line: InspectionLine) => void
   readonly onExit: (error: Error) => void
 }
 
@@ -41,8 +44,16 @@ export class FrontEndWorker implements Closable {
 
   private constructor(options: FrontEndWorkerOptions) {
     this.#options = options
-    const { config, credentials, ownerPort, auditPort, state, definitions } = options
-    const workerData: FrontEndStart<Config> = { config, credentials, ownerPort, auditPort, state, definitions }
+    const { config, credentials, ownerPort, auditPort, state, definitions, startedMs } = options
+    const workerData: FrontEndStart<Config> = {
+      config,
+      credentials,
+      ownerPort,
+      auditPort,
+      state,
+      definitions,
+      startedMs,
+    }
     this.#worker = new Worker(new URL('../main/front-end-thread.js', import.meta.url), {
       workerData,
       transferList: auditPort === undefined ? [ownerPort] : [ownerPort, auditPort],
@@ -101,6 +112,7 @@ export class FrontEndWorker implements Closable {
       this.#started.resolve()
     } else if (message.type === 'failed') this.#failure = fromErrorRecord(message.error)
     else if (message.type === 'metrics') this.#options.onMetrics(message.port)
+    else if (message.type === 'inspection') this.#options.onInspection(message)
     else if (message.type === 'log') this.#options.logger[message.level](message.fields, message.message)
   }
 

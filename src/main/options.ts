@@ -98,6 +98,13 @@ export const FLAGS: readonly Flag[] = [
     group: SERVING,
     help: 'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, group/version or group/version/resource, each =true or =false.',
   },
+  {
+    name: 'profiling',
+    type: 'boolean',
+    default: 'true',
+    group: SERVING,
+    help: 'Whether /debug/pprof serves CPU profiles and heap snapshots of threads, to those who are allowed to see them.',
+  },
   { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
   {
     name: 'slow-request-threshold',

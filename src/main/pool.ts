@@ -8,6 +8,7 @@ import type { Closable } from '../lib/lifecycle.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
+import type { InspectionLine } from '../protocol/thread-inspection.js'
 import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
@@ -22,6 +23,8 @@ export interface PoolOptions {
   readonly attach: () => Promise<MessagePort>
   /** The line over which a thread sends its pages of metrics. */
   readonly onMetrics: (port: MessagePort) => void
+  /** How a thread is looked into. */
+  readonly onInspection: (line: InspectionLine) => void
   /** The defined resources as they are. */
   readonly definitions: () => readonly ResourceDefinition[]
   readonly onWorkerError: (error: unknown) => void
@@ -61,6 +64,10 @@ export class Pool implements Closable, PoolRunner {
     this.#piscina.on('message', (message: PoolThreadMessage) => {
       if (message.type === 'metrics') {
         options.onMetrics(message.port)
+        return
+      }
+      if (message.type === 'inspection') {
+        options.onInspection(message)
         return
       }
       options.attach().then((port) => this.#welcome(message.port, port, options.definitions()), options.onWorkerError)

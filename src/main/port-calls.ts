@@ -1,9 +1,10 @@
 /** Thread: any. Calls in both directions over one port, by the method maps of a protocol file. */
+import type { Transferable } from 'node:worker_threads'
 import { Deferred } from '../lib/deferred.js'
 import { fromErrorRecord, toErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage } from '../protocol/main-front-end.js'
 
-type Transfer = readonly ArrayBuffer[]
+type Transfer = readonly Transferable[]
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a method map; each map says its own types
 export type Calls = { [method: string]: (input: any) => unknown }
 
@@ -13,7 +14,7 @@ export type CallHandlers<C extends Calls> = {
 }
 
 export interface CallPort {
-  postMessage(message: CallMessage, transfer?: ArrayBuffer[]): void
+  postMessage(message: CallMessage, transfer?: Transferable[]): void
 }
 
 export interface PortCallsOptions<In extends Calls> {

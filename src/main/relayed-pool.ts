@@ -1,4 +1,5 @@
 /** Thread: a front end's own. The pool of the process, over the line to main. */
+import { MessagePort, type Transferable } from 'node:worker_threads'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
 import { type PoolRunner, transferable } from './pool.js'
@@ -21,8 +22,13 @@ export class RelayedPool implements PoolRunner {
   }
 }
 
-/** The bytes of a pool's result, for whoever passes it on: moved where nothing else lies in the same memory. */
-export function transferableResult(result: unknown): ArrayBuffer[] {
+/**
+ * What of a result is moved by whoever passes it on: the bytes of the pool's, where nothing else lies in the same memory, and
+ * ports.
+ */
+export function transferableResult(result: unknown): Transferable[] {
+  const { port } = (result ?? {}) as { port?: unknown }
+  if (port instanceof MessagePort) return [port]
   const views = Array.isArray(result) ? result : [(result as { body?: unknown } | undefined)?.body]
   const buffers = new Set<ArrayBuffer>()
   for (const view of views as unknown[]) {

@@ -1,8 +1,10 @@
 /** Thread: main. The paths that are no resources, as a front end serves them. */
 import { KUBERNETES_VERSION } from '../api/catalogue.js'
 import { DiscoveryDocuments } from '../api/discovery.js'
-import type { OwnerHealth } from '../protocol/main-owner.js'
+import type { Clock } from '../lib/clock.js'
 import type { Served } from '../workers/served.js'
+import type { Config } from './config.js'
+import { type DebugLine, type DebugPathsOptions, installDebugPaths } from './debug-paths.js'
 import { installDocuments } from './documents.js'
 import type { Exchange } from './exchange.js'
 import type { FrontEndState } from './front-end-state.js'
@@ -10,13 +12,15 @@ import { type HealthCheck, HealthEndpoint } from './health.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import { respondEncoded } from './respond-encoded.js'
+import { installStatusPaths } from './status-paths.js'
 import { installUi } from './ui-paths.js'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
 /** What the process has once, asked for by every front end. */
-export interface ProcessLine {
-  health(): Promise<OwnerHealth>
+export interface ProcessLine extends DebugLine {
+  /** Wall time in milliseconds. */
+  readonly startedMs: number
   /** The text of /metrics. */
   metrics(): Promise<string>
 }
@@ -30,10 +34,13 @@ export interface ServerPathsOptions {
   readonly address: () => string
   /** Everything that decisions of access rest on is in memory. */
   readonly accessReady: () => boolean
+  readonly config: Pick<Config, 'flags' | 'profiling'>
+  readonly window: DebugPathsOptions['window']
+  readonly clock: Clock
 }
 
 export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
-  const { served, pool, line, state, address, accessReady } = options
+  const { served, pool, line, state, address, accessReady, config, window, clock } = options
   const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.')
   const version = {
     major,
@@ -57,6 +64,8 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   paths.exact('/openapi/v3', (exchange) => openApi(exchange, '/openapi/v3'))
   paths.below('/openapi/v3/', (exchange, _query, rest) => openApi(exchange, `/openapi/v3/${rest}`))
   installUi(paths)
+  installDebugPaths(paths, { line, profiling: config.profiling, window })
+  installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })
   const ping: HealthCheck = { name: 'ping', check: () => undefined }
   const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
   const shutdown: HealthCheck = {

@@ -8,11 +8,12 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { ErrorRecord } from './error-record.js'
-import type { LogLevel, OwnerHealth } from './main-owner.js'
+import type { LogLevel, OwnerHealth, ResourceMemory } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { ResourceChange } from './resource-change.js'
 import type { RenewedCredentials, ServerCredentials } from './server-credentials.js'
+import type { InspectionLine } from './thread-inspection.js'
 
 /** `C` is the completed configuration: plain data, known to both sides. */
 export interface FrontEndStart<C> {
@@ -26,6 +27,8 @@ export interface FrontEndStart<C> {
   readonly state: SharedArrayBuffer
   /** The defined resources as they are when the thread starts. */
   readonly definitions: readonly ResourceDefinition[]
+  /** When the process did: wall time in milliseconds. */
+  readonly startedMs: number
 }
 
 export type MainCalls = {
@@ -33,6 +36,11 @@ export type MainCalls = {
   pool: (task: PoolTask) => PoolResult<PoolTaskName>
   health: (input: Record<string, never>) => OwnerHealth
   metrics: (input: Record<string, never>) => string
+  /** Names of the threads that can be looked into. */
+  threads: (input: Record<string, never>) => readonly string[]
+  /** A line to one of them, as thread-inspection.ts has it. Transferred. */
+  visit: (input: { readonly thread: string }) => { readonly port: MessagePort | undefined }
+  cacheMemory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
 }
 
 export type FrontEndCalls = {
@@ -59,6 +67,8 @@ export type CallMessage =
   | { readonly type: 'log'; readonly level: LogLevel; readonly fields: object; readonly message: string }
   /** Of a front-end thread: where its metrics come from. */
   | MetricsLine
+  /** Of a front-end thread: how it is looked into. */
+  | InspectionLine
   /** Of a front-end thread, once: it can be called; or why not. */
   | { readonly type: 'started' }
   | { readonly type: 'failed'; readonly error: ErrorRecord }

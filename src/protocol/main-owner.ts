@@ -11,6 +11,7 @@ import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { StorageConfig } from '../storage/storage-config.js'
 import type { ErrorRecord } from './error-record.js'
 import type { MetricsLine } from './metrics-line.js'
+import type { InspectionLine } from './thread-inspection.js'
 
 export interface OwnerResource {
   /** As clients know it: `pods`, `deployments.apps`. */
@@ -40,6 +41,8 @@ export interface ResourceMemory {
   readonly usedBytes: number
   readonly freeBytes: number
   readonly pinnedBytes: number
+  /** Kept for the window only: older states and events. */
+  readonly windowBytes: number
   readonly objects: number
   readonly events: number
 }
@@ -95,6 +98,7 @@ export type OwnerEvent =
 
 export type OwnerToMain =
   | MetricsLine
+  | InspectionLine
   | { readonly type: 'started' }
   | { readonly type: 'failed'; readonly error: ErrorRecord }
   | { readonly type: 'reply'; readonly id: number; readonly result: OwnerControlResult<OwnerControlMethod> }

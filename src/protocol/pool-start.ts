@@ -6,6 +6,7 @@ import type { EtcdOptions } from '../storage/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { AuthenticationConfig } from './server-credentials.js'
+import type { InspectionLine } from './thread-inspection.js'
 
 export interface ConnectionConfig {
   /** The first kind of address that a node has is the one: Hostname, InternalDNS, InternalIP, … */
@@ -20,7 +21,7 @@ export interface AttachMessage {
   readonly port: MessagePort
 }
 
-export type PoolThreadMessage = AttachMessage | MetricsLine
+export type PoolThreadMessage = AttachMessage | MetricsLine | InspectionLine
 
 export interface OwnerLine {
   readonly port: MessagePort

@@ -19,6 +19,7 @@ import type {
   OwnerToMain,
   ResourceMemory,
 } from '../protocol/main-owner.js'
+import type { InspectionLine } from '../protocol/thread-inspection.js'
 
 export interface OwnerClientOptions {
   readonly config: OwnerConfig
@@ -26,6 +27,8 @@ export interface OwnerClientOptions {
   readonly onEvent: (event: OwnerEvent) => void
   /** The line over which the thread sends its pages of metrics. */
   readonly onMetrics?: (port: MessagePort) => void
+  /** How the thread is looked into. */
+  readonly onInspection?: (line: InspectionLine) => void
   /** The thread ended without having been asked to. The process must exit: see main-owner.ts. */
   readonly onExit: (error: Error) => void
 }
@@ -124,6 +127,9 @@ export class OwnerClient {
         break
       case 'metrics':
         this.#options.onMetrics?.(message.port)
+        break
+      case 'inspection':
+        this.#options.onInspection?.(message)
         break
       case 'event':
         onEvent(message.event)

@@ -9,12 +9,14 @@ import type { OwnerConfig, OwnerControlCall, OwnerControlHandlers, OwnerToMain }
 import { Owner } from './owner.js'
 import type { OwnerResourceModule } from './owner-resources.js'
 import { PortLogger } from './port-logger.js'
+import { ThreadInspector } from './thread-inspector.js'
 
 assert(parentPort !== null, 'the owner runs in a thread of its own')
 const port = parentPort
 const config = workerData as OwnerConfig
 const tell = (message: OwnerToMain): void => port.postMessage(message)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
+new ThreadInspector('owner', systemClock).open((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe('owner', recorder, systemClock)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 

@@ -37,6 +37,7 @@ import { Scheme } from './scheme.js'
 import { ServiceRegistry } from './service-registry.js'
 import { StoredObjects } from './stored-objects.js'
 import { handlerTable } from './subresources/handler-table.js'
+import { ThreadInspector } from './thread-inspector.js'
 import { openTransformers } from './transformers.js'
 
 /** Asks main for a line to the owner, and to main for what changes. */
@@ -54,6 +55,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const { etcdOptions } = start
   const logger: Logger = pino({ level: start.logLevel, base: null })
   const recorder = threadRecorder((line, transfer) => parentPort?.postMessage(line, transfer))
+  new ThreadInspector(`pool-${threadId}`, systemClock).open((line, transfer) => parentPort?.postMessage(line, transfer))
   new ThreadProbe(`pool-${threadId}`, recorder, systemClock).start()
   const line = await attach()
   const cache = await CacheClient.attach(line.port)

@@ -148,6 +148,21 @@ t.test('manifests', { skip: skipWithoutKubectl }, async (t) => {
     for (const probe of paths) t.equal(await statusOf(`${server.url}${probe}`), 200, probe)
     t.equal(await statusOf(`${server.url}/api/v1/secrets`), 403, 'anybody is nobody in particular')
   })
+
+  await t.test('roles name paths that are served', async (t) => {
+    const roles = render('production').filter(({ kind }) => kind === 'ClusterRole')
+    const urls = [...JSON.stringify(roles).matchAll(/"nonResourceURLs":\[([^\]]+)\]/g)].flatMap(
+      ([, list]) => JSON.parse(`[${list}]`) as string[],
+    )
+    const index = JSON.parse(await quiet(t, 'get', '--raw', '/')) as { paths: string[] }
+    for (const url of urls)
+      t.ok(
+        url.endsWith('*')
+          ? index.paths.some((served) => served.startsWith(url.slice(0, -1)))
+          : index.paths.includes(url),
+        url,
+      )
+  })
 })
 
 t.test(
