@@ -204,14 +204,25 @@ export class FrontEnd {
     })
   }
 
+  /** Flow control comes first, as in Kubernetes: deciding who may do what is work too. */
   #admitted(request: ApiRequest): Promise<void> | undefined {
     if (request.exchange.answered) return undefined
+    const leave = this.#options.gate.enter(request)
+    if (!(leave instanceof Promise)) {
+      request.entered(leave)
+      return this.#entered(request)
+    }
+    this.#holdBody(request)
+    return this.#wait(request, leave).then((given) => (request.entered(given) ? this.#entered(request) : undefined))
+  }
+
+  #entered(request: ApiRequest): Promise<void> | undefined {
     const { authorizer } = this.#options
-    if (authorizer === undefined) return this.#authorized(request)
+    if (authorizer === undefined) return this.#serve(request)
     const attributes = request.attributes()
     const decided = (verdict: Verdict): Promise<void> | undefined => {
       request.verdict = verdict
-      if (verdict.decision === 'allow') return this.#authorized(request)
+      if (verdict.decision === 'allow') return request.exchange.answered ? undefined : this.#serve(request)
       if (verdict.error !== undefined && verdict.error !== '') throw new AuthorizationFailed(verdict.error)
       throw newForbiddenRequest(attributes, verdict.reason)
     }
@@ -219,17 +230,6 @@ export class FrontEnd {
     if (!(verdict instanceof Promise)) return decided(verdict)
     this.#holdBody(request)
     return verdict.then(decided)
-  }
-
-  #authorized(request: ApiRequest): Promise<void> | undefined {
-    if (request.exchange.answered) return undefined
-    const leave = this.#options.gate.enter(request)
-    if (!(leave instanceof Promise)) {
-      request.entered(leave)
-      return this.#serve(request)
-    }
-    this.#holdBody(request)
-    return this.#wait(request, leave).then((given) => (request.entered(given) ? this.#serve(request) : undefined))
   }
 
   async #wait(request: ApiRequest, leave: Promise<Leave>): Promise<Leave> {
