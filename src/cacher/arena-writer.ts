@@ -44,6 +44,8 @@ export interface ArenaOptions {
   /** A full ring grows while its oldest event is younger. Kubernetes' figure: watches resume after a minute and a bit. */
   readonly freshMs?: number
   readonly clock?: Clock
+  /** The window was given another capacity. */
+  readonly onResize?: (capacity: number, before: number) => void
   /** For tests: the number of the first state. */
   readonly firstSequence?: number
 }
@@ -98,6 +100,7 @@ export class SharedArenaWriter implements ArenaWriter {
         freshMs: options.freshMs ?? DEFAULT_FRESH_MS,
         firstSequence: (options.firstSequence ?? 0) & SEQUENCE_MASK,
         allocate,
+        onResize: options.onResize ?? (() => undefined),
         mayGrow: () =>
           this.#retired.windowBytes < windowBytes / 2 && this.#allocator.usedBytes < this.#limitBytes * 0.75,
         retire: (pointer) => this.#retire(this.#ring.next, pointer),
@@ -204,6 +207,7 @@ export class SharedArenaWriter implements ArenaWriter {
       windowBytes: this.#retired.windowBytes,
       objects: this.#closed ? 0 : sizeOf(this.table, this.#root),
       events: this.#closed ? 0 : this.#ring.length,
+      capacity: this.#closed ? 0 : this.#ring.capacity,
     }
   }
 

@@ -14,6 +14,7 @@ import type { Logger } from '../lib/logger.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../storage/errors.js'
 import type { KeyValue } from '../storage/kv.js'
+import type { ResourceEvents } from './cacher-metrics.js'
 import type { FallbackReason, ResourceRegistration, ResourceStatus } from './resource-registration.js'
 import type { ArenaWriter, MemoryReport } from './shared-memory.js'
 
@@ -40,6 +41,7 @@ const MAX_HELD_CHANGES = 100_000
 
 export class CachedResource {
   readonly registration: ResourceRegistration
+  readonly events: ResourceEvents
   readonly #logger: Logger
   readonly #onStatus: StatusListener
   #status: ResourceStatus = { state: 'filling' }
@@ -49,8 +51,9 @@ export class CachedResource {
   /** Counts fills, so that one that was overtaken by a relist or a removal notices. */
   #generation = 0
 
-  constructor(registration: ResourceRegistration, logger: Logger, onStatus: StatusListener) {
+  constructor(registration: ResourceRegistration, logger: Logger, onStatus: StatusListener, events: ResourceEvents) {
     this.registration = registration
+    this.events = events
     this.#logger = logger
     this.#onStatus = onStatus
     this.#arena = registration.createArena()

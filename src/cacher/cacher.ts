@@ -8,12 +8,14 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
+import { noRecorder, type Recorder } from '../metrics/recorder.js'
 import type { HandedDraft } from '../protocol/reader-owner.js'
 import type { KV } from '../storage/kv.js'
 import type { LocalKV } from '../storage/local-kv.js'
 import { AppliedKV } from './applied-kv.js'
 import type { ArenaOptions } from './arena-writer.js'
 import type { StatusListener } from './cached-resource.js'
+import { CacherMetrics } from './cacher-metrics.js'
 import { ClockTruth } from './clock-truth.js'
 import type { Fence } from './fence.js'
 import { MemoryOwner, type ReaderHandoff } from './memory-owner.js'
@@ -42,6 +44,7 @@ export interface CacherOptions {
   /** See StreamProgress. */
   readonly progressGraceMs?: number
   readonly onStatus?: StatusListener
+  readonly recorder?: Recorder
 }
 
 export type CacherResource = Omit<ResourceRegistration, 'createArena'>
@@ -60,6 +63,7 @@ export class Cacher {
   readonly fence: Fence
   readonly #options: CacherOptions
   readonly #memory: MemoryOwner
+  readonly #metrics: CacherMetrics
   readonly #reflector: Reflector
   readonly #revisionFence: RevisionFence
   readonly #progress: StreamProgress
@@ -70,6 +74,8 @@ export class Cacher {
   constructor(options: CacherOptions) {
     const { kv, prefix, local, progressTrusted, clock, logger } = options
     this.#options = options
+    this.#metrics = new CacherMetrics(options.recorder ?? noRecorder())
+    const metrics = this.#metrics
     this.#memory = new MemoryOwner({ clock })
     const revisionClock = new OwnerClock(this.#memory.clock)
     this.revisionClock = revisionClock
@@ -77,6 +83,7 @@ export class Cacher {
     this.kv = this.localKv ?? kv
     this.#reflector = new Reflector({
       ...options,
+      metrics,
       revisionClock,
       onFollowing: (following) => this.#onFollowing(following),
     })
@@ -96,6 +103,7 @@ export class Cacher {
       revisionClock,
       progress,
       clock,
+      metrics,
       following: () => this.#reflector.following,
       ...(options.fenceLimitMs === undefined ? {} : { limitMs: options.fenceLimitMs }),
     })
@@ -123,9 +131,11 @@ export class Cacher {
 
   /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
   addResource(resource: CacherResource): Promise<void> {
+    const events = this.#metrics.events(resource.resource)
+    const onResize = (capacity: number, before: number): void => events.resized(capacity, before)
     return this.#reflector.addResource({
       ...resource,
-      createArena: () => this.#memory.createArena(resource.resource, this.#options.arena),
+      createArena: () => this.#memory.createArena(resource.resource, { ...this.#options.arena, onResize }),
     })
   }
 

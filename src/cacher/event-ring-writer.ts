@@ -36,6 +36,7 @@ export interface EventRingOptions {
   readonly freshMs: number
   readonly firstSequence: number
   allocate(bytes: number): number
+  onResize(capacity: number, before: number): void
   /** Whether memory allows a longer window. */
   mayGrow(): boolean
   /** The block is not the ring any more. */
@@ -107,7 +108,7 @@ export class EventRingWriter {
     const now = clock.monotonicMs()
     const young = now - this.#times[this.#tail & (this.#capacity - 1)]! < freshMs
     if (this.#tail === this.#head || (young && this.#capacity < maxEvents && mayGrow())) {
-      this.#resize(this.#capacity * 2)
+      this.#resized(this.#capacity * 2)
       return
     }
     const quarter = this.#last - (this.#capacity >> 2)
@@ -115,7 +116,7 @@ export class EventRingWriter {
     const keep = this.#capacity >> 1
     if (quiet && sequenceDistance(this.#last, this.#head) < keep - 2) {
       this.#moveTail((this.#last - keep + 2) & SEQUENCE_MASK)
-      this.#resize(keep)
+      this.#resized(keep)
       return
     }
     this.#moveTail(nextSequence(this.#tail))
@@ -152,6 +153,12 @@ export class EventRingWriter {
 
   #entry(sequence: number): number {
     return wordOffset(this.#ring) + RING_ENTRIES + (sequence & (this.#capacity - 1)) * ENTRY_WORDS
+  }
+
+  #resized(capacity: number): void {
+    const before = this.#capacity
+    this.#resize(capacity)
+    this.#options.onResize(capacity, before)
   }
 
   #resize(capacity: number): void {

@@ -20,6 +20,7 @@ import type { Logger } from '../lib/logger.js'
 import { isTooOld, StorageError } from '../storage/errors.js'
 import type { KeyValue, KV, KvWatch } from '../storage/kv.js'
 import { type ArenaEntry, CachedResource, type StatusListener } from './cached-resource.js'
+import type { CacherMetrics } from './cacher-metrics.js'
 import { HandedDrafts } from './handed-drafts.js'
 import { listPages } from './list-pages.js'
 import { PrefixRouter } from './prefix-router.js'
@@ -36,6 +37,7 @@ export interface ReflectorOptions {
   readonly logger: Logger
   readonly random?: Random
   readonly pageSize?: number
+  readonly metrics: CacherMetrics
   readonly onStatus?: StatusListener
   /** Called when `following` changes. */
   readonly onFollowing?: (following: boolean) => void
@@ -120,11 +122,13 @@ export class Reflector {
   async addResource(registration: ResourceRegistration): Promise<void> {
     const { resource: name, keyPrefix } = registration
     if (this.#resources.has(name)) throw new RangeError(`the resource ${name} is cached already`)
-    const resource = new CachedResource(registration, this.#options.logger, (_, status) => {
+    const { logger, metrics, onStatus } = this.#options
+    const onResourceStatus = (_: string, status: ResourceStatus): void => {
       if (status.state === 'fallen') this.#fallen.add(resource)
       else this.#fallen.delete(resource)
-      this.#options.onStatus?.(name, status)
-    })
+      onStatus?.(name, status)
+    }
+    const resource = new CachedResource(registration, logger, onResourceStatus, metrics.events(name))
     this.#router.add(keyPrefix, resource)
     this.#resources.set(name, resource)
     // Before the first list, and while it lists again, the list takes it in.
@@ -234,6 +238,7 @@ export class Reflector {
       for (;;) {
         const batch = await watch.next()
         if (batch === undefined || this.#stopped) return
+        if (batch.events.length === 0) this.#options.metrics.progress()
         const waited = this.#applier.apply(batch)
         if (waited !== undefined) await waited
         if (this.#fallen.size > 0) this.#scheduleRefills()

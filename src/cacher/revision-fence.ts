@@ -10,6 +10,7 @@ import { setMaxListeners } from 'node:events'
 import type { Clock } from '../lib/clock.js'
 import { Deferred } from '../lib/deferred.js'
 import type { KV } from '../storage/kv.js'
+import type { CacherMetrics } from './cacher-metrics.js'
 import type { Fence } from './fence.js'
 import type { ClockView } from './shared-memory.js'
 import type { StreamProgress } from './stream-progress.js'
@@ -21,6 +22,7 @@ export interface RevisionFenceOptions {
   readonly clock: Clock
   /** Whether the clock follows the store at all. */
   readonly following: () => boolean
+  readonly metrics: CacherMetrics
   /** Asking and waiting together. */
   readonly limitMs?: number
 }
@@ -63,11 +65,17 @@ export class RevisionFence implements Fence {
       this.#collecting = undefined
       const startMs = this.#options.clock.monotonicMs()
       const revision = await this.#ask()
-      if (revision === undefined) group.resolve(false)
       // The next question does not wait for the clock.
-      else group.resolve(this.#reached(revision, startMs + this.#limitMs))
+      void this.#answer(group, revision, startMs)
     }
     this.#asking = false
+  }
+
+  async #answer(group: Deferred<boolean>, revision: number | undefined, startMs: number): Promise<void> {
+    const { clock, metrics } = this.#options
+    const passed = revision !== undefined && (await this.#reached(revision, startMs + this.#limitMs))
+    metrics.fence(passed, clock.monotonicMs() - startMs)
+    group.resolve(passed)
   }
 
   async #ask(): Promise<number | undefined> {

@@ -100,7 +100,9 @@ export interface MemoryReport {
   /** Kept for the window only: older states and events. */
   readonly windowBytes: number
   readonly objects: number
+  /** In the window, and how many it has room for. */
   readonly events: number
+  readonly capacity: number
 }
 
 /** An object of the state that replace() is given. */

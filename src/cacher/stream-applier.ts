@@ -65,7 +65,11 @@ export class StreamApplier {
         publish()
         writing = change.revision
       }
-      if (resource.apply(change)) touched.add(resource)
+      resource.events.received()
+      if (resource.apply(change)) {
+        touched.add(resource)
+        resource.events.dispatched()
+      }
     }
     publish()
     this.#clock.advance(revision)

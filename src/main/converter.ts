@@ -6,6 +6,7 @@ import type { AcceptedMediaType } from '../api/media-type.js'
 import type { Clock } from '../lib/clock.js'
 import type { EventConversion } from '../protocol/main-pool.js'
 import { ConversionCache } from './conversion-cache.js'
+import type { ConversionCounter } from './read-metrics.js'
 
 /** What 1,000 pods take in protobuf, several times over. */
 const CACHE_BYTES = 32 * 1024 * 1024
@@ -32,6 +33,7 @@ export interface ConverterOptions {
   readonly clock: Clock
   readonly run: (conversion: EventConversion) => Promise<Uint8Array[]>
   readonly cacheBytes?: number
+  readonly counter?: ConversionCounter
 }
 
 export function conversionForm(
@@ -94,7 +96,9 @@ export class Converter {
         waits ||= known instanceof Promise
       }
     }
+    this.#options.counter?.found(items.length - missing.length)
     if (missing.length === 0 && !waits) return found as Uint8Array[]
+    this.#options.counter?.made(missing.length)
     this.#fetch(form, items, missing, found)
     return Promise.all(found)
   }
@@ -132,6 +136,7 @@ export class Converter {
       const bytes = compact(await one)
       const isTable = form.key.includes('|Table.')
       cache.set(key, bytes, isTable ? this.#options.clock.monotonicMs() + TABLE_LIFETIME_MS : Infinity)
+      this.#options.counter?.kept(this.#cache.bytes)
       return bytes
     } finally {
       if (this.#underWay.get(key) === one) this.#underWay.delete(key)

@@ -139,6 +139,7 @@ export class FrontEndAssembly implements Closable {
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: new MeteredAuthenticator(authentication.authenticator, recorder, systemClock),
       observer: openObserver(options, lifecycle),
+      recorder,
       authorizer: new MeteredAuthorizer(access.authorizer, recorder, systemClock),
     })
     const assembly = new FrontEndAssembly({ config, served, credentials, authentication, frontEnd, turns, lifecycle })

@@ -12,6 +12,7 @@ import type { ArenaReader } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Logger } from '../lib/logger.js'
+import { noRecorder, type Recorder } from '../metrics/recorder.js'
 import type { PoolRequest } from '../protocol/main-pool.js'
 import { ApiRequest } from './api-request.js'
 import { type Connector, isPassedOn } from './connector.js'
@@ -21,6 +22,7 @@ import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
+import { ReadMetrics } from './read-metrics.js'
 import type { Leave, RequestGate } from './request-gate.js'
 import { RequestInfos } from './request-infos.js'
 import type { RequestObserver } from './request-observer.js'
@@ -58,6 +60,7 @@ export interface FrontEndOptions {
   readonly authorizer?: Authorizer | undefined
   readonly gate: RequestGate
   readonly observer?: RequestObserver | undefined
+  readonly recorder?: Recorder | undefined
   /** Without one, nothing is passed on to kubelets, pods and services. */
   readonly connector?: Connector | undefined
 }
@@ -76,6 +79,7 @@ export class FrontEnd {
 
   constructor(options: FrontEndOptions) {
     this.#options = options
+    const metrics = new ReadMetrics(options.recorder ?? noRecorder())
     this.#impersonation = new Impersonation(options.authorizer ?? EVERYTHING)
     this.#context = {
       cache: options.cache,
@@ -86,7 +90,9 @@ export class FrontEnd {
       converter: new Converter({
         clock: options.clock,
         run: (conversion) => options.pool.run('convert', conversion),
+        counter: metrics,
       }),
+      metrics,
     }
   }
 
@@ -344,13 +350,14 @@ export class FrontEnd {
   /** One for each form in which anybody watches a resource. */
   #hub(resource: ServedResource, arena: ArenaReader, form: ConversionForm | undefined, framing: WatchFraming): Hub {
     const { clock } = this.#options.cache
+    const { converter, metrics } = this.#context
     const key = form?.key ?? resource.arena
     let hub = this.#hubs.get(key)
     if (hub?.arena !== arena) {
       hub =
         form === undefined
-          ? new WatchHub(arena, clock)
-          : new ConvertingHub({ arena, clock, converter: this.#context.converter, form, framing })
+          ? new WatchHub(arena, clock, metrics.watches(resource))
+          : new ConvertingHub({ arena, clock, converter, form, framing, series: metrics.watches(resource) })
       this.#hubs.set(key, hub)
     }
     return hub

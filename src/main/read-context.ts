@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
 import type { Converter } from './converter.js'
 import type { Exchange } from './exchange.js'
+import type { ReadMetrics } from './read-metrics.js'
 import type { ServedResource } from './served-resource.js'
 
 export interface CacheView {
@@ -41,4 +42,5 @@ export interface ReadContext {
   answerFromPool(request: ReadRequest): Promise<void>
   /** Objects in other forms. */
   readonly converter: Converter
+  readonly metrics: ReadMetrics
 }

@@ -11,8 +11,8 @@ export interface Series {
   add(amount: number): void
   /** Of a gauge. */
   set(value: number): void
-  /** Of a histogram. */
-  observe(value: number): void
+  /** Of a histogram; `times`: the same value so often. */
+  observe(value: number, times?: number): void
   /** A gauge that has no value any more: it is not shown. */
   clear(): void
 }
@@ -78,12 +78,12 @@ class CellSeries implements Series {
     this.#cells[this.#first] = value
   }
 
-  observe(value: number): void {
+  observe(value: number, times = 1): void {
     const buckets = this.#buckets
     let i = 0
     while (i < buckets.length && value > buckets[i]!) i++
-    this.#cells[this.#first + i]! += 1
-    this.#cells[this.#first + buckets.length + 1]! += value
+    this.#cells[this.#first + i]! += times
+    this.#cells[this.#first + buckets.length + 1]! += value * times
   }
 
   clear(): void {

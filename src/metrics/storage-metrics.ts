@@ -56,13 +56,22 @@ export class StorageMetrics {
       for (const [kind, bytes] of Object.entries({ ...kinds, segments: report.segmentBytes }))
         this.#recorder.series(cacheFamilies.memory, group, resource, kind).set(bytes)
       this.#recorder.series(cacheFamilies.objects, group, resource).set(report.objects)
+      this.#recorder.series(cacheFamilies.window, group, resource).set(report.events)
+      this.#recorder.series(cacheFamilies.capacity, group, resource).set(report.capacity)
+      this.#recorder.series(cacheFamilies.resourceVersion, group, resource).set(report.revision)
     }
   }
 
   #forget(name: string): void {
     this.#known.delete(name)
     const { group, resource } = parseGroupResource(name)
-    this.#recorder.series(cacheFamilies.objects, group, resource).clear()
+    for (const family of [
+      cacheFamilies.objects,
+      cacheFamilies.window,
+      cacheFamilies.capacity,
+      cacheFamilies.resourceVersion,
+    ])
+      this.#recorder.series(family, group, resource).clear()
     for (const kind of ['used', 'free', 'pinned', 'segments'])
       this.#recorder.series(cacheFamilies.memory, group, resource, kind).clear()
   }

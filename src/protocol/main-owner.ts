@@ -44,7 +44,11 @@ export interface ResourceMemory {
   /** Kept for the window only: older states and events. */
   readonly windowBytes: number
   readonly objects: number
+  /** In the window, and how many it has room for. */
   readonly events: number
+  readonly capacity: number
+  /** Everything up to here is in it. */
+  readonly revision: number
 }
 
 export interface ResourceHealth {

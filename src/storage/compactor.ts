@@ -23,6 +23,10 @@ export interface CompactorOptions {
   readonly logger?: Logger
   /** 0: this process compacts nothing, and only learns of what others compact. */
   readonly intervalMs?: number
+  /** Once an interval: this process compacted, another one had, or it failed. */
+  readonly onTurn?: (result: 'compacted' | 'by-others' | 'failed') => void
+  /** The compacted revision has moved. */
+  readonly onRevision?: (revision: number) => void
 }
 
 export class Compactor {
@@ -30,6 +34,8 @@ export class Compactor {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #intervalMs: number
+  readonly #onTurn: NonNullable<CompactorOptions['onTurn']>
+  readonly #onRevision: NonNullable<CompactorOptions['onRevision']>
   /** The key as this process last saw it; 0: there is none. */
   #seenModRevision = 0
   /** The store's revision at the last turn; 0 before the first, which therefore compacts nothing. */
@@ -43,6 +49,8 @@ export class Compactor {
     this.#clock = options.clock
     this.#logger = options.logger ?? nullLogger
     this.#intervalMs = options.intervalMs ?? DEFAULT_COMPACT_INTERVAL_MS
+    this.#onTurn = options.onTurn ?? (() => undefined)
+    this.#onRevision = options.onRevision ?? (() => undefined)
   }
 
   /** The highest revision that is known to be compacted, by whomever; 0 when none is. */
@@ -72,7 +80,9 @@ export class Compactor {
       try {
         await this.#turn(signal)
       } catch (error) {
-        if (!signal.aborted) this.#logger.error({ err: error }, 'compaction failed')
+        if (signal.aborted) return
+        this.#onTurn('failed')
+        this.#logger.error({ err: error }, 'compaction failed')
       }
     }
   }
@@ -87,12 +97,14 @@ export class Compactor {
     if (!result.succeeded) {
       this.#seenModRevision = result.kv?.modRevision ?? 0
       this.#learn(result.kv)
+      this.#onTurn('by-others')
       return
     }
     this.#seenModRevision = result.revision
     if (target === 0) return
     await this.#kv.compact(target, { signal })
-    this.#compactRevision = Math.max(this.#compactRevision, target)
+    this.#moved(target)
+    this.#onTurn('compacted')
     this.#logger.debug({ revision: target }, 'compacted')
   }
 
@@ -123,7 +135,13 @@ export class Compactor {
   #learn(kv: KeyValue | undefined): void {
     if (kv === undefined) return
     const text = Buffer.from(kv.value).toString()
-    if (/^\d+$/.test(text)) this.#compactRevision = Math.max(this.#compactRevision, Number(text))
+    if (/^\d+$/.test(text)) this.#moved(Number(text))
+  }
+
+  #moved(revision: number): void {
+    if (revision <= this.#compactRevision) return
+    this.#compactRevision = revision
+    this.#onRevision(revision)
   }
 
   #sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,8 @@ import type { CacheClient } from '../cacher/cache-client.js'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
+import { storageFamilies } from '../metrics/families.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { Backend } from '../storage/decorator.js'
 import { exactBytes } from '../storage/embedded/port-bytes.js'
 import { RemoteKV } from '../storage/embedded/remote-kv.js'
@@ -13,9 +15,21 @@ import { LeaseManager } from '../storage/lease-manager.js'
 import type { StorageConfig } from '../storage/storage-config.js'
 
 /** `cluster` is the place of the servers among those of the owner. */
-export function openBackend(config: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): Backend {
+export function openBackend(
+  config: StorageConfig,
+  cluster: number,
+  cache: CacheClient,
+  recorder: Recorder,
+  logger: Logger,
+): Backend {
   const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger)
-  const leases = new LeaseManager({ kv, clock: systemClock, reuseDurationSeconds: config.leaseReuseDurationSeconds })
+  const leaseObjects = recorder.series(storageFamilies.leaseObjects)
+  const leases = new LeaseManager({
+    kv,
+    clock: systemClock,
+    reuseDurationSeconds: config.leaseReuseDurationSeconds,
+    onLeaseFull: (objects) => leaseObjects.observe(objects),
+  })
   return { kv, leases, close: () => kv.close() }
 }
 

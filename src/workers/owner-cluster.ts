@@ -5,6 +5,8 @@ import type { StatusListener } from '../cacher/cached-resource.js'
 import { Cacher } from '../cacher/cacher.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
+import { storageFamilies } from '../metrics/families.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { ClusterHandoff } from '../protocol/reader-owner.js'
 import { Compactor } from '../storage/compactor.js'
 import { DbSizeMonitor } from '../storage/db-size-monitor.js'
@@ -20,6 +22,7 @@ export interface OwnerClusterOptions {
   readonly cacheMemoryLimitBytes: number
   readonly clock: Clock
   readonly logger: Logger
+  readonly recorder: Recorder
   readonly onStatus: StatusListener
   readonly onDatabaseSize: (endpoint: string, bytes: number) => void
 }
@@ -34,13 +37,21 @@ export class OwnerCluster {
   readonly #healthCheck: HealthCheck
 
   private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
-    const { config, clock, logger, onDatabaseSize } = options
+    const { config, clock, logger, recorder, onDatabaseSize } = options
     const { kv } = cacher
     this.cacher = cacher
     this.prefix = prefix
     this.#kvServer = cacher.localKv && new KvServer(cacher.localKv)
     this.#closeStore = closeStore
-    this.#compactor = new Compactor({ kv, clock, logger, intervalMs: config.compactionIntervalMs })
+    const compactRevision = recorder.series(storageFamilies.compactRevision)
+    this.#compactor = new Compactor({
+      kv,
+      clock,
+      logger,
+      intervalMs: config.compactionIntervalMs,
+      onTurn: (result) => recorder.series(storageFamilies.compactions, result).add(1),
+      onRevision: (revision) => compactRevision.set(revision),
+    })
     this.#dbSizeMonitor = new DbSizeMonitor({
       kv,
       clock,
@@ -52,13 +63,14 @@ export class OwnerCluster {
   }
 
   static async open(options: OwnerClusterOptions): Promise<OwnerCluster> {
-    const { config, clock, logger, onStatus, cacheMemoryLimitBytes } = options
+    const { config, clock, logger, onStatus, cacheMemoryLimitBytes, recorder } = options
     const prefix = normalizePathPrefix(config.prefix)
     const shared = {
       prefix,
       clock,
       logger,
       onStatus,
+      recorder,
       arena: cacheMemoryLimitBytes > 0 ? { limitBytes: cacheMemoryLimitBytes } : {},
     }
     if (config.type === 'embedded') {

@@ -7,6 +7,7 @@ import { formatGroupVersion, parseGroupResource } from '../api/group-version.js'
 import { encodeDraft } from '../api/json/encode-draft.js'
 import { recordDraft } from '../api/json/record-scan.js'
 import { assert } from '../lib/assert.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { resolveStorageType } from '../storage/storage-config.js'
 import { identityTransformer } from '../storage/transformer.js'
@@ -14,10 +15,10 @@ import type { OwnerResources } from './owner-resources.js'
 import { Scheme, type SchemeOptions } from './scheme.js'
 import { openTransformers } from './transformers.js'
 
-export async function openOwnerResources(options: unknown): Promise<OwnerResources> {
+export async function openOwnerResources(options: unknown, recorder: Recorder): Promise<OwnerResources> {
   const schemeOptions = options as SchemeOptions
   const { etcdOptions } = schemeOptions
-  const transformers = await openTransformers(etcdOptions)
+  const transformers = await openTransformers(etcdOptions, recorder)
   const scheme = new Scheme(schemeOptions, transformers?.transformers)
   const isEmbedded = resolveStorageType(etcdOptions.storageBackend, etcdOptions.etcdServers) === 'embedded'
   return {

@@ -1,4 +1,5 @@
 /** Thread: owner. What the owner has to be given to understand the objects it caches. */
+import type { Recorder } from '../metrics/recorder.js'
 import type { OwnerResource } from '../protocol/main-owner.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import type { Transformer } from '../storage/transformer.js'
@@ -15,5 +16,5 @@ export interface OwnerResources {
 
 /** A module that the thread loads by its URL, since functions cannot be posted. */
 export interface OwnerResourceModule {
-  openOwnerResources(options: unknown): Promise<OwnerResources> | OwnerResources
+  openOwnerResources(options: unknown, recorder: Recorder): Promise<OwnerResources> | OwnerResources
 }

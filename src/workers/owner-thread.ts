@@ -22,13 +22,14 @@ const logger = new PortLogger((level, fields, message) => tell({ type: 'log', le
 
 try {
   const { openOwnerResources } = (await import(config.resourceModule)) as OwnerResourceModule
-  const resources = await openOwnerResources(config.resourceModuleOptions)
+  const resources = await openOwnerResources(config.resourceModuleOptions, recorder)
   const owner = new Owner({
     config,
     resources,
     clock: systemClock,
     logger,
     onEvent: (event) => tell({ type: 'event', event }),
+    recorder,
   })
   await owner.start()
   probe.start()

@@ -10,6 +10,7 @@ import { assert } from '../lib/assert.js'
 import type { Clock } from '../lib/clock.js'
 import { Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import { noRecorder, type Recorder } from '../metrics/recorder.js'
 import type {
   OwnerConfig,
   OwnerEvent,
@@ -31,6 +32,7 @@ export interface OwnerOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly onEvent: (event: OwnerEvent) => void
+  readonly recorder?: Recorder
 }
 
 export class Owner {
@@ -121,16 +123,22 @@ export class Owner {
   }
 
   memory(): Record<string, ResourceMemory> {
-    return Object.fromEntries(this.#clusters.flatMap(({ cacher }) => [...cacher.memory()]))
+    return Object.fromEntries(
+      this.#clusters.flatMap(({ cacher }) => {
+        const revision = cacher.revisionClock.revision()
+        return [...cacher.memory()].map(([name, report]) => [name, { ...report, revision }])
+      }),
+    )
   }
 
   async #openCluster(index: number): Promise<void> {
-    const { config, clock, logger } = this.#options
+    const { config, clock, logger, recorder = noRecorder() } = this.#options
     const cluster = await OwnerCluster.open({
       config: config.clusters[index]!,
       cacheMemoryLimitBytes: config.cacheMemoryLimitBytes,
       clock,
       logger: logger.child({ cluster: index }),
+      recorder,
       onStatus: (resource, status) => this.#onStatus(resource, status, index),
       onDatabaseSize: (endpoint, bytes) => this.#options.onEvent({ type: 'db-size', cluster: index, endpoint, bytes }),
     })

@@ -59,12 +59,12 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   new ThreadProbe(`pool-${threadId}`, recorder, systemClock).start()
   const line = await attach()
   const cache = await CacheClient.attach(line.port)
-  const transformers = await openTransformers(etcdOptions, logger)
+  const transformers = await openTransformers(etcdOptions, recorder, logger)
   const scheme = new Scheme(start, transformers?.transformers)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
   const clusters = scheme.configs().map(transportKey)
   const rawStorages = new RawStorages({
-    openBackend: (config) => openBackend(config, clusters.indexOf(transportKey(config)), cache, logger),
+    openBackend: (config) => openBackend(config, clusters.indexOf(transportKey(config)), cache, recorder, logger),
     metricsOf: (resource) => new StoreMetrics(recorder, resource),
   })
   const undecorated = undecoratedStorage(rawStorages)

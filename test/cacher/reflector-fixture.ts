@@ -1,6 +1,8 @@
+import { CacherMetrics } from '#keelson/cacher/cacher-metrics.js'
 import { Reflector } from '#keelson/cacher/reflector.js'
 import type { ResourceRegistration, ResourceStatus } from '#keelson/cacher/resource-registration.js'
 import { nullLogger } from '#keelson/lib/logger.js'
+import { noRecorder } from '#keelson/metrics/recorder.js'
 import { identityTransformer } from '#keelson/storage/transformer.js'
 import { FakeClock } from '../support/fake-clock.js'
 import { MemoryArena, MemoryClock } from '../support/memory-arena.js'
@@ -27,6 +29,7 @@ export class ReflectorFixture {
     logger: nullLogger,
     random: () => 0.5,
     pageSize: 2,
+    metrics: new CacherMetrics(noRecorder()),
     onStatus: (resource, status) => this.statuses.push([resource, status.state]),
   })
   readonly arenas = new Map<string, MemoryArena>()

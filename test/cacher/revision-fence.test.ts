@@ -1,8 +1,10 @@
 import t from 'tap'
+import { CacherMetrics } from '#keelson/cacher/cacher-metrics.js'
 import { RevisionFence } from '#keelson/cacher/revision-fence.js'
 import { StreamProgress } from '#keelson/cacher/stream-progress.js'
 import { Deferred } from '#keelson/lib/deferred.js'
 import { nullLogger } from '#keelson/lib/logger.js'
+import { noRecorder } from '#keelson/metrics/recorder.js'
 import { StorageError } from '#keelson/storage/errors.js'
 import { until } from '../support/until.js'
 import { bytes, object, ReflectorFixture } from './reflector-fixture.js'
@@ -24,7 +26,15 @@ async function fixture(t: ConstructorParameters<typeof ReflectorFixture>[0], pro
     clock,
     logger: nullLogger,
   })
-  const fence = new RevisionFence({ kv, revisionClock, progress, clock, following: () => f.reflector.following })
+  const metrics = new CacherMetrics(noRecorder())
+  const fence = new RevisionFence({
+    kv,
+    revisionClock,
+    progress,
+    clock,
+    metrics,
+    following: () => f.reflector.following,
+  })
   return { f, fence }
 }
 

@@ -147,6 +147,7 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
       windowBytes: 0,
       objects,
       events: this.#events.length,
+      capacity: this.#events.length,
     }
   }
 

@@ -8,6 +8,7 @@
  */
 import type { ArenaReader, ClockView } from '../../cacher/shared-memory.js'
 import type { ConversionForm, ConversionItem, Converter } from '../converter.js'
+import type { WatchSeries } from '../read-metrics.js'
 import type { HubWatcher } from './hub-members.js'
 import { type EventType, eventItem, visibleType, type WatchFraming } from './watch-frames.js'
 import { FollowingHub } from './watch-hub.js'
@@ -21,6 +22,7 @@ export interface ConvertingHubOptions {
   readonly converter: Converter
   readonly form: ConversionForm
   readonly framing: WatchFraming
+  readonly series: WatchSeries
 }
 
 interface Delivery {
@@ -58,7 +60,7 @@ export class ConvertingHub extends FollowingHub {
   }
 
   async #pump(): Promise<void> {
-    const { converter, form, framing } = this.#options
+    const { converter, form, framing, series } = this.#options
     for (;;) {
       const cursor = this.cursor
       if (cursor === undefined) return
@@ -89,6 +91,7 @@ export class ConvertingHub extends FollowingHub {
         )
         for (const [i, { type, revision, watchers }] of batch.entries()) {
           const bytes = framing.frame(type, shown[i]!)
+          series.sent(bytes.byteLength, watchers.length)
           // Who parked or ended meanwhile takes no notice.
           for (const watcher of watchers) watcher.deliver(bytes, revision)
         }

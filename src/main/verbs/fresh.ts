@@ -1,14 +1,35 @@
 /** Thread: main. Waiting until memory is as new as a read demands. */
 import { newTimeout, type StatusError } from '../../api/status.js'
 import type { ReadContext } from '../read-context.js'
+import type { ListSeries } from '../read-metrics.js'
 
 /** As long as Kubernetes waits for a revision that a client has seen elsewhere. */
 const FRESH_TIMEOUT_MS = 3000
 
+/** Whether memory has everything that was acknowledged; no promise when that is known. */
+export function passed({ cache, clock }: ReadContext, series: ListSeries): boolean | Promise<boolean> {
+  const fence = cache.fence()
+  if (fence === true) {
+    series.waited(0)
+    series.consistent(true)
+    return true
+  }
+  const startedMs = clock.monotonicMs()
+  return fence.then((inTime) => {
+    series.waited(clock.monotonicMs() - startedMs)
+    series.consistent(inTime)
+    return inTime
+  })
+}
+
 /** Resolves at or after `revision`; throws what a client is told when that does not happen. */
-export async function waitUntilFresh(context: ReadContext, revision: number): Promise<void> {
+export async function waitUntilFresh(context: ReadContext, revision: number, series: ListSeries): Promise<void> {
   const { clock } = context.cache
-  if (clock.revision() >= revision) return
+  if (clock.revision() >= revision) {
+    series.waited(0)
+    return
+  }
+  const startedMs = context.clock.monotonicMs()
   const abort = new AbortController()
   const timer = context.clock.after(FRESH_TIMEOUT_MS, () => abort.abort())
   try {
@@ -18,6 +39,7 @@ export async function waitUntilFresh(context: ReadContext, revision: number): Pr
     throw tooLarge(revision, clock.revision())
   } finally {
     timer.cancel()
+    series.waited(context.clock.monotonicMs() - startedMs)
   }
 }
 

@@ -25,7 +25,9 @@ export function getObject(
     const problem = revisionProblem(wanted)
     if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
     const revision = Number(wanted)
-    return waitUntilFresh(context, revision).then(() => whenReady(request, arena, context, form))
+    return waitUntilFresh(context, revision, context.metrics.lists(request.resource)).then(() =>
+      whenReady(request, arena, context, form),
+    )
   }
   const fence = context.cache.fence()
   if (fence === true) {

@@ -12,7 +12,7 @@ import type { ConversionItem } from '../converter.js'
 import type { Exchange } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { revisionProblem } from './asked-revision.js'
-import { waitUntilFresh } from './fresh.js'
+import { passed, waitUntilFresh } from './fresh.js'
 import { scopeOf } from './key-scope.js'
 import type { ObjectForm } from './object-form.js'
 import { recordItem } from './watch-frames.js'
@@ -47,17 +47,20 @@ export async function listObjects(
   const selectors = parseSelectors(options, resource.selectableFields)
   const scope = scopeOf(resource, info.namespace, selectors.field)
   const position = listPosition(options, resource.rootKey(info.namespace))
-  if (position.consistent && !(await context.cache.fence())) return false
-  if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision)
+  const series = context.metrics.lists(resource)
+  if (position.consistent && !(await passed(context, series))) return false
+  if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision, series)
   const snapshot = snapshotAt(arena, position.revision)
   if (snapshot === undefined) return false
   const tokenFor = (nextKey: string | undefined): string =>
     nextKey === undefined ? '' : encodeContinue(nextKey, resource.rootKey(info.namespace), snapshot.revision)
   if (form === undefined) {
     const items = collect(snapshot, scope, position, selectors, (record) => record.body())
+    series.listed(items.fetched, items.found.length)
     await writeList(request, snapshot, items, tokenFor(items.nextKey))
   } else {
     const items = collect(snapshot, scope, position, selectors, recordItem)
+    series.listed(items.fetched, items.found.length)
     await writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
   }
   return true
@@ -109,6 +112,8 @@ interface Items<T> {
   /** Where the next page starts. */
   readonly nextKey: string | undefined
   readonly remaining: number | undefined
+  /** Records that were looked at. */
+  readonly fetched: number
 }
 
 function collect<T>(
@@ -121,9 +126,11 @@ function collect<T>(
   const { limit } = position
   const unselected = selectors.label.empty() && selectors.field.empty()
   const found: T[] = []
+  let fetched = 0
   let lastKey: string | undefined
   let nextKey: string | undefined
   const visit = (record: RecordView): boolean | undefined => {
+    fetched++
     if (limit > 0 && found.length === limit) {
       // With a selector a page ends after its last item; whether anything follows must be looked for.
       if (unselected || (selectors.label.matches(record.labels) && selectors.field.matches(record.fields))) {
@@ -141,7 +148,7 @@ function collect<T>(
   const start = later(position.startKey, scope.start)
   snapshot.scan(start, scope.end, visit)
   const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scope.end) : undefined
-  return { found, nextKey, remaining }
+  return { found, nextKey, remaining, fetched }
 }
 
 function later(key: string, other: string): string {

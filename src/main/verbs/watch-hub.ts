@@ -4,6 +4,7 @@
  * cursor at its own pace, and comes back when it has caught up: it costs the others nothing.
  */
 import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/shared-memory.js'
+import type { WatchSeries } from '../read-metrics.js'
 import { HubMembers, type HubWatcher } from './hub-members.js'
 import { type EventType, frame, visibleBody, visibleType } from './watch-frames.js'
 
@@ -80,6 +81,13 @@ export abstract class FollowingHub implements Hub {
 }
 
 export class WatchHub extends FollowingHub {
+  readonly #series: WatchSeries
+
+  constructor(arena: ArenaReader, clock: ClockView, series: WatchSeries) {
+    super(arena, clock)
+    this.#series = series
+  }
+
   protected override advance(): void {
     const outcome = this.cursor?.advance((event) => {
       this.#dispatch(event)
@@ -90,10 +98,22 @@ export class WatchHub extends FollowingHub {
 
   #dispatch(event: CacheEvent): void {
     const frames = new EventFrames(event)
+    // Counted once for all who get the same bytes.
+    let bytes: Buffer | undefined
+    let times = 0
     this.members.visit(event, (watcher) => {
       if (event.revision <= watcher.seenRevision) return
       const type = visibleType(event, watcher.selectors)
-      if (type !== undefined) watcher.deliver(frames.of(type), event.revision)
+      if (type === undefined) return
+      const frame = frames.of(type)
+      if (frame !== bytes) {
+        if (bytes !== undefined) this.#series.sent(bytes.byteLength, times)
+        bytes = frame
+        times = 0
+      }
+      times++
+      watcher.deliver(frame, event.revision)
     })
+    if (bytes !== undefined) this.#series.sent(bytes.byteLength, times)
   }
 }

@@ -18,6 +18,7 @@ import { isStorageError } from '../../storage/errors.js'
 import { type ConversionForm, type ConversionItem, withoutColumns } from '../converter.js'
 import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
+import type { WatchSeries } from '../read-metrics.js'
 import { revisionProblem } from './asked-revision.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
 import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
@@ -49,6 +50,7 @@ export interface WatchOptions {
 /** Throws what the client is told before the stream starts. */
 export async function startWatch(options: WatchOptions): Promise<Watch | undefined> {
   const { request, context } = options
+  const startedMs = context.clock.monotonicMs()
   const listOptions = parseListOptions(request.query, true)
   const selectors = parseSelectors(listOptions, request.resource.selectableFields)
   const { resourceVersion } = listOptions
@@ -59,11 +61,11 @@ export async function startWatch(options: WatchOptions): Promise<Watch | undefin
   const withState = listOptions.sendInitialEvents ?? revision === 0
   // A watch from 0 takes what is at hand; one from nothing starts from what is true now.
   if (resourceVersion === '') await context.cache.fence()
-  else if (withState && revision > 0) await waitUntilFresh(context, revision)
+  else if (withState && revision > 0) await waitUntilFresh(context, revision, context.metrics.lists(request.resource))
   const { contentType, filler } = options.framing
   const stream = request.exchange.startStream({ status: 200, contentType }, filler)
   if (stream === undefined) return undefined
-  const watch = new Watch({ ...options, listOptions, selectors, scope, stream })
+  const watch = new Watch({ ...options, listOptions, selectors, scope, stream, startedMs })
   watch.start(withState ? undefined : revision)
   return watch
 }
@@ -81,6 +83,8 @@ interface RunningWatchOptions extends WatchOptions {
   readonly selectors: Selectors
   readonly scope: KeyScope
   readonly stream: ResponseStream
+  /** Of the monotonic clock: when it was asked for. */
+  readonly startedMs: number
 }
 
 interface WatchEvent {
@@ -95,6 +99,7 @@ export class Watch implements HubWatcher {
   readonly selectors: Selectors
   readonly trigger: Trigger | undefined
   readonly #options: RunningWatchOptions
+  readonly #series: WatchSeries
   #state: WatchState = 'initial'
   /** Everything up to here has been written. */
   #revision = 0
@@ -104,12 +109,15 @@ export class Watch implements HubWatcher {
   #begun = false
   /** Events written while in the hub. */
   #deliveries = 0
+  /** It has been in the hub. */
+  #wasLive = false
   #drained: (() => void) | undefined
   #advanced: (() => void) | undefined
   #timers: Timer[] = []
 
   constructor(options: RunningWatchOptions) {
     this.#options = options
+    this.#series = options.context.metrics.watches(options.request.resource)
     this.scope = options.scope
     this.selectors = options.selectors
     this.trigger = triggerOf(options.selectors, options.request.resource.selectableFields)
@@ -122,6 +130,7 @@ export class Watch implements HubWatcher {
   /** From `revision`, or from the state of now when undefined. */
   start(revision: number | undefined): void {
     const { request, context, listOptions, stream } = this.#options
+    this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#onDrain())
     const timeoutMs = (listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)) * 1000
@@ -150,6 +159,7 @@ export class Watch implements HubWatcher {
       let from: string | undefined = this.scope.start
       while (from !== undefined && !this.#over()) {
         const chunk = this.#stateChunk(snapshot, from)
+        this.#series.initialEvents.add(chunk.items.length)
         await this.#writeAll(chunk.items.map((item) => ({ type: 'ADDED' as const, item })))
         from = chunk.next
       }
@@ -159,7 +169,14 @@ export class Watch implements HubWatcher {
     }
     if (listOptions.sendInitialEvents === true && listOptions.allowWatchBookmarks && !this.#over()) {
       await this.#writeAll([{ type: 'BOOKMARK', item: this.#bookmarkItem(this.#revision, true) }])
+      this.#series.listed(this.#metricScope(), this.#options.context.clock.monotonicMs() - this.#options.startedMs)
     }
+  }
+
+  #metricScope(): string {
+    const { name, namespace } = this.#options.request.info
+    if (name !== '') return 'resource'
+    return namespace === '' ? 'cluster' : 'namespace'
   }
 
   #stateChunk(snapshot: Snapshot, from: string): { items: ConversionItem[]; next: string | undefined } {
@@ -191,6 +208,7 @@ export class Watch implements HubWatcher {
     while (!this.#over()) {
       if (this.#joinable() && hub.join(this)) {
         this.#state = 'live'
+        this.#wasLive = true
         this.#options.stream.idle()
         return
       }
@@ -208,8 +226,11 @@ export class Watch implements HubWatcher {
         }
         return events.length < CATCH_UP_EVENTS && bytes < CATCH_UP_BYTES
       })
-      if (outcome === 'expired')
+      if (outcome === 'expired') {
+        // It kept up once: its client did not read on.
+        if (this.#wasLive) this.#series.terminated.add(1)
         throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
+      }
       await this.#writeAll(events)
       this.#revision = cursor.revision
       if (this.#joinable() || outcome !== 'current' || this.#over()) continue
@@ -243,7 +264,11 @@ export class Watch implements HubWatcher {
     this.#begun = true
     let writable = true
     stream.cork(() => {
-      for (const [i, event] of events.entries()) writable = stream.write(framing.frame(event.type, shown[i]!))
+      for (const [i, event] of events.entries()) {
+        const bytes = framing.frame(event.type, shown[i]!)
+        writable = stream.write(bytes)
+        this.#series.sent(bytes.byteLength, 1)
+      }
     })
     if (!writable) await this.#drain()
   }
@@ -272,6 +297,8 @@ export class Watch implements HubWatcher {
     this.#drained = undefined
     drained?.()
     if (this.#state !== 'parked') return
+    this.#series.parked.add(-1)
+    this.#state = 'catching-up'
     void this.#catchUp().catch((error: unknown) => this.#fail(error))
   }
 
@@ -287,7 +314,10 @@ export class Watch implements HubWatcher {
     if (writable) return true
     this.#revision = revision
     hub.leave(this)
-    if (this.#state === 'live') this.#state = 'parked'
+    if (this.#state === 'live') {
+      this.#state = 'parked'
+      this.#series.parked.add(1)
+    }
     return false
   }
 
@@ -296,6 +326,7 @@ export class Watch implements HubWatcher {
   }
 
   expired(): void {
+    this.#series.terminated.add(1)
     this.#fail(newExpired(`too old resource version: ${this.#revision} (${this.#options.arena.oldestRevision()})`))
   }
 
@@ -331,7 +362,9 @@ export class Watch implements HubWatcher {
   #writeBookmark(bytes: Uint8Array): void {
     const { stream, framing } = this.#options
     this.#begun = true
-    stream.cork(() => stream.write(framing.frame('BOOKMARK', bytes)))
+    const bookmark = framing.frame('BOOKMARK', bytes)
+    stream.cork(() => stream.write(bookmark))
+    this.#series.sent(bookmark.byteLength, 1)
   }
 
   #bookmarkItem(revision: number, initialEventsEnd: boolean): ConversionItem {
@@ -343,7 +376,9 @@ export class Watch implements HubWatcher {
     if (this.#over()) return
     const { stream, framing } = this.#options
     const { status } = watchError(error, this.#revision)
-    stream.cork(() => stream.write(framing.error(status)))
+    const bytes = framing.error(status)
+    stream.cork(() => stream.write(bytes))
+    this.#series.sent(bytes.byteLength, 1)
     this.end()
   }
 
@@ -353,6 +388,8 @@ export class Watch implements HubWatcher {
 
   #ended(): void {
     if (this.#state === 'ended') return
+    if (this.#state === 'parked') this.#series.parked.add(-1)
+    this.#series.watchers.add(-1)
     this.#state = 'ended'
     for (const timer of this.#timers) timer.cancel()
     this.#options.hub.leave(this)

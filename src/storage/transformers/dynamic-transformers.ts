@@ -10,6 +10,7 @@ import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Transformer, TransformResult } from '../transformer.js'
 import { encryptionConfigHash, type LoadedEncryption, loadEncryptionConfig } from './encryption-config-loader.js'
+import type { KeyCounter } from './kms/key-counter.js'
 import type { ResourceTransformers } from './resource-transformers.js'
 
 export interface ReloadRecorder {
@@ -23,6 +24,7 @@ export interface DynamicTransformersOptions {
   readonly clock: Clock
   readonly logger: Logger
   readonly recorder?: ReloadRecorder
+  readonly keys?: KeyCounter
   readonly random?: Random
 }
 

@@ -21,6 +21,7 @@ import {
 } from './encryption-config.js'
 import { decodeSecret, validateEncryptionConfiguration } from './encryption-config-validation.js'
 import { EnvelopeTransformer } from './kms/envelope.js'
+import { type KeyCounter, noKeyCounter } from './kms/key-counter.js'
 import { KmsProvider } from './kms/kms-provider.js'
 import { GrpcKmsService } from './kms/kms-service.js'
 import { type PrefixTransformer, PrefixTransformers } from './prefix-transformers.js'
@@ -35,6 +36,7 @@ import { SecretboxTransformer } from './secretbox.js'
 export interface LoaderOptions {
   readonly clock: Clock
   readonly logger: Logger
+  readonly keys?: KeyCounter
 }
 
 /** One generation of the configuration. */
@@ -158,11 +160,11 @@ class Builder {
   }
 
   #kms({ name, endpoint, timeoutMs }: KmsConfiguration): PrefixTransformer {
-    const { clock, logger } = this.#options
+    const { clock, logger, keys = noKeyCounter } = this.#options
     const service = new GrpcKmsService({ endpoint, timeoutMs, clock })
-    const provider = new KmsProvider({ name, service, clock, logger })
+    const provider = new KmsProvider({ name, service, clock, logger, keys })
     this.kmsProviders.push({ provider, timeoutMs })
-    const transformer = new EnvelopeTransformer({ service, clock, currentState: () => provider.currentState() })
+    const transformer = new EnvelopeTransformer({ service, clock, keys, currentState: () => provider.currentState() })
     return { prefix: `k8s:enc:kms:v2:${name}:`, transformer }
   }
 }

@@ -18,6 +18,7 @@ import {
   encodeEncryptedObject,
   hashOfKeyId,
 } from './encrypted-object.js'
+import { type KeyCounter, noKeyCounter } from './key-counter.js'
 import type { KmsService } from './kms-service.js'
 
 /** The data key that writes now. */
@@ -34,6 +35,7 @@ export interface EnvelopeTransformerOptions {
   /** Throws `kms` when there never was one. */
   readonly currentState: () => WriteState
   readonly clock: Clock
+  readonly keys?: KeyCounter
 }
 
 /** One entry for each data key in use: about the plugin's key IDs times the restarts of all servers in a day. */
@@ -46,11 +48,13 @@ export class EnvelopeTransformer implements Transformer {
   readonly #service: KmsService
   readonly #currentState: () => WriteState
   readonly #clock: Clock
+  readonly #keys: KeyCounter
   readonly #deks: ExpiringCache<DekReader>
   /** Many objects under one unknown key ask the plugin once. */
   readonly #asked = new Map<string, Promise<DekReader>>()
 
-  constructor({ service, currentState, clock }: EnvelopeTransformerOptions) {
+  constructor({ service, currentState, clock, keys = noKeyCounter }: EnvelopeTransformerOptions) {
+    this.#keys = keys
     this.#service = service
     this.#currentState = currentState
     this.#clock = clock
@@ -86,6 +90,7 @@ export class EnvelopeTransformer implements Transformer {
   #ask(source: DekSource, cacheKey: string): Promise<DekReader> {
     let asked = this.#asked.get(cacheKey)
     if (asked === undefined) {
+      this.#keys.missed()
       asked = this.#decrypt(source, cacheKey).finally(() => this.#asked.delete(cacheKey))
       this.#asked.set(cacheKey, asked)
     }

@@ -17,6 +17,7 @@ import { SEED_SIZE } from '../extended-nonce-gcm.js'
 import { TransformError } from '../transform-error.js'
 import { DekSourceType, dekSourceCacheKey, hashOfKeyId, keyIdProblem, validateDekSource } from './encrypted-object.js'
 import { dekTransformer, type WriteState } from './envelope.js'
+import { type KeyCounter, noKeyCounter } from './key-counter.js'
 import type { KmsService, StatusResponse } from './kms-service.js'
 
 export interface KmsProviderOptions {
@@ -24,6 +25,7 @@ export interface KmsProviderOptions {
   readonly service: KmsService
   readonly clock: Clock
   readonly logger: Logger
+  readonly keys?: KeyCounter
 }
 
 const HEALTHY_POLL_MS = 60_000
@@ -41,6 +43,7 @@ export class KmsProvider {
   readonly #service: KmsService
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly #keys: KeyCounter
   #state: WriteState | undefined
   #version: string | undefined
   #last: { error: TransformError | undefined; atMs: number } | undefined
@@ -48,7 +51,8 @@ export class KmsProvider {
   #timer: Timer | undefined
   #stopped = false
 
-  constructor({ name, service, clock, logger }: KmsProviderOptions) {
+  constructor({ name, service, clock, logger, keys = noKeyCounter }: KmsProviderOptions) {
+    this.#keys = keys
     this.name = name
     this.#service = service
     this.#clock = clock
@@ -136,7 +140,7 @@ export class KmsProvider {
       return undefined
     }
     try {
-      const fresh = await this.#newDataKey(expiresAtMs)
+      const fresh = await this.#timedDataKey(expiresAtMs)
       if (fresh.source.keyId === statusKeyId) {
         this.#state = fresh
         this.#logger.info({ keyIdHash: hashOfKeyId(statusKeyId) }, 'writing with a new data key')
@@ -147,6 +151,18 @@ export class KmsProvider {
     } catch (error) {
       if (!(error instanceof TransformError)) throw error
       return `no new data key could be made: ${error.message}`
+    }
+  }
+
+  async #timedDataKey(expiresAtMs: number): Promise<WriteState> {
+    const startedMs = this.#clock.monotonicMs()
+    try {
+      const fresh = await this.#newDataKey(expiresAtMs)
+      this.#keys.generated(this.#clock.monotonicMs() - startedMs)
+      return fresh
+    } catch (error) {
+      this.#keys.failed()
+      throw error
     }
   }
 
