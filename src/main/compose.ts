@@ -70,15 +70,9 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   const threads = new InspectedThreads()
   const onInspection = threads.add
   new ThreadInspector('main', systemClock).open(onInspection)
-  const owner = await startOwner(config, served, metrics, threads, logger, onFatal)
-  lifecycle.own('owner', { close: () => owner.stop() })
+  // Side by side: a pool thread loads what it needs while the owner opens the storage.
+  const starting = startOwner(config, served, metrics, threads, logger, onFatal)
   const frontEnds = new FrontEnds()
-  const resources: ResourceRegistrar = new ResourceRegistrar({
-    served,
-    owner,
-    pool: { change: (change) => pool.change(change) },
-    frontEnds,
-  })
   const pool = new Pool({
     threads: config.poolThreads,
     start: {
@@ -92,13 +86,25 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       admission: config.admission,
       connection: config.kubelet,
     },
-    attach: () => owner.attach(),
+    // Without an owner there is nothing to wait for: the pool is ended below.
+    attach: () =>
+      starting.then(
+        (opened) => opened.attach(),
+        () => new Promise<never>(() => undefined),
+      ),
     onMetrics,
     onInspection,
+    // Asked for after the owner has been reached.
     definitions: () => resources.definitions(),
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
   })
+  const owner = await starting.catch(async (error: unknown) => {
+    await pool.abandon()
+    throw error
+  })
+  lifecycle.own('owner', { close: () => owner.stop() })
   lifecycle.own('pool', pool)
+  const resources: ResourceRegistrar = new ResourceRegistrar({ served, owner, pool, frontEnds })
   const state = new FrontEndState()
   const probe = new ThreadProbe('main', metrics.recorder, systemClock)
   probe.start()

@@ -121,6 +121,11 @@ export class Pool implements Closable, PoolRunner {
   async close(): Promise<void> {
     await this.#piscina.close()
   }
+
+  /** Ends threads that wait for what will not come. */
+  async abandon(): Promise<void> {
+    await this.#piscina.destroy()
+  }
 }
 
 /** The bodies of a task: they are moved, not copied. */
