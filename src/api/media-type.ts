@@ -36,7 +36,7 @@ export const CONTENT_TYPES: Readonly<Record<Serialization, string>> = {
   protobuf: 'application/vnd.kubernetes.protobuf',
 }
 
-const PLAIN_JSON: AcceptedMediaType = { serialization: 'json', pretty: false, transformation: undefined }
+export const PLAIN_JSON: AcceptedMediaType = { serialization: 'json', pretty: false, transformation: undefined }
 
 export function parseMediaType(text: string): MediaTypeClause | undefined {
   const [type, ...rest] = text.split(';').map((part) => part.trim())

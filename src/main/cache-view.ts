@@ -15,12 +15,20 @@ export class ClientCacheView implements CacheView {
   }
 
   arena(name: string): ArenaReader | undefined {
+    return this.#resource(name).arena()
+  }
+
+  fallen(name: string): boolean {
+    return this.#resource(name).fallen()
+  }
+
+  #resource(name: string): ResourceCache {
     let resource = this.#resources.get(name)
     if (resource === undefined) {
       resource = this.#client.resource(name)
       this.#resources.set(name, resource)
     }
-    return resource.arena()
+    return resource
   }
 
   fence(): true | Promise<boolean> {

@@ -4,7 +4,13 @@
  */
 import { type AcceptedMediaType, negotiate } from '../api/media-type.js'
 import type { RequestInfo } from '../api/request-info.js'
-import { newGenericServerResponse, newInternalError, newNotAcceptable, newUnauthorized } from '../api/status.js'
+import {
+  newGenericServerResponse,
+  newInternalError,
+  newNotAcceptable,
+  newTooManyRequests,
+  newUnauthorized,
+} from '../api/status.js'
 import { Impersonation, wantedUser } from '../auth/authn/impersonation.js'
 import { AuthorizationFailed, newForbiddenRequest } from '../auth/forbidden.js'
 import type { Authenticated, Authenticator, Authorizer, Verdict } from '../auth/interface.js'
@@ -34,7 +40,8 @@ import { ConvertingHub } from './verbs/converting-hub.js'
 import { getObject } from './verbs/get.js'
 import { listObjects } from './verbs/list.js'
 import { isConvertible, type ObjectForm, objectForm } from './verbs/object-form.js'
-import { startWatch, type Watch } from './verbs/watch.js'
+import { startStorageWatch } from './verbs/storage-watch.js'
+import { startWatch } from './verbs/watch.js'
 import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './verbs/watch-frames.js'
 import { type Hub, WatchHub } from './verbs/watch-hub.js'
 import { MAX_BODY_BYTES, writeError, writeStatus } from './write-status.js'
@@ -70,7 +77,10 @@ export class FrontEnd {
   /** By arena, and the form's key when it is not that of memory: it begins with the arena. */
   readonly #infos = new RequestInfos()
   readonly #hubs = new Map<string, Hub>()
-  readonly #watches = new Map<Watch, { readonly resource: ServedResource; readonly arena: ArenaReader }>()
+  readonly #watches = new Map<
+    { end(): void },
+    { readonly resource: ServedResource; readonly arena: ArenaReader | undefined }
+  >()
   readonly #context: ReadContext
   readonly #impersonation: Impersonation
   #resources = new ResourceTable([])
@@ -325,9 +335,13 @@ export class FrontEnd {
 
   async #watch(request: ReadRequest, accepted: AcceptedMediaType): Promise<void> {
     const { resource, exchange } = request
-    const arena = this.#options.cache.arena(resource.arena)
-    if (arena === undefined) throw newGenericServerResponse(405)
+    const { cache } = this.#options
+    const arena = cache.arena(resource.arena)
     const framing = accepted.serialization === 'protobuf' ? PROTOBUF_FRAMING : JSON_FRAMING
+    if (arena === undefined) {
+      if (cache.fallen(resource.arena)) return this.#watchStorage(request, framing)
+      throw newTooManyRequests('storage is (re)initializing', 1)
+    }
     const form = isStoredForm(resource, { ...accepted, pretty: false })
       ? undefined
       : objectForm(resource, accepted, exchange.head.accept, request.query).form
@@ -345,6 +359,25 @@ export class FrontEnd {
       },
     })
     if (watch !== undefined) this.#watches.set(watch, { resource, arena })
+  }
+
+  /** What memory does not hold is followed in the storage, by a pool thread. */
+  async #watchStorage(request: ReadRequest, framing: WatchFraming): Promise<void> {
+    const watch = await startStorageWatch({
+      request,
+      context: this.#context,
+      framing,
+      open: (port) =>
+        this.#options.pool.run(
+          'watch',
+          { request: this.#poolRequest(request, new Uint8Array()), port },
+          request.signal(),
+        ),
+      onEnd: () => {
+        if (watch !== undefined) this.#watches.delete(watch)
+      },
+    })
+    if (watch !== undefined) this.#watches.set(watch, { resource: request.resource, arena: undefined })
   }
 
   /** One for each form in which anybody watches a resource. */

@@ -128,8 +128,9 @@ export class Pool implements Closable, PoolRunner {
   }
 }
 
-/** The bodies of a task: they are moved, not copied. */
-export function transferable(task: PoolTask): ArrayBuffer[] {
+/** The bodies and ports of a task: they are moved, not copied. */
+export function transferable(task: PoolTask): (ArrayBuffer | MessagePort)[] {
+  if (task.type === 'watch') return [task.input.port]
   if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
   if (task.type !== 'write' && task.type !== 'read') return []
   const { body } = task.input

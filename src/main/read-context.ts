@@ -13,6 +13,8 @@ export interface CacheView {
   readonly clock: ClockView
   /** Undefined for resources that are not cached. */
   arena(name: string): ArenaReader | undefined
+  /** Without an arena: it stays so, and storage is read; else memory is being filled. */
+  fallen(name: string): boolean
   /**
    * True: memory holds everything that was acknowledged before the call. False: it could not be brought there in time,
    * so storage itself must be asked.

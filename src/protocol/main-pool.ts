@@ -1,4 +1,5 @@
 /** Thread: any. The whole contract between the front end and the pool: bytes in, bytes out, one crossing each way. */
+import type { MessagePort } from 'node:worker_threads'
 import type { RequestInfo } from '../api/request-info.js'
 import type { UserInfo } from '../api/user-info.js'
 
@@ -46,6 +47,13 @@ export interface EventConversion {
   readonly bodies: readonly Uint8Array[]
 }
 
+/** A watch that a pool thread follows in the storage: protocol/storage-watch.ts says what goes over the port. */
+export interface StorageWatchRequest {
+  readonly request: PoolRequest
+  /** Transferred. */
+  readonly port: MessagePort
+}
+
 /** What bringing the roles of the first start into storage came to. */
 export interface AccessReport {
   readonly created: number
@@ -81,6 +89,8 @@ export type PoolTasks = {
   write: (request: PoolRequest) => EncodedResponse
   /** GET and LIST in a form that shared memory does not hold; also documents that are made on demand. */
   read: (request: PoolRequest) => EncodedResponse
+  /** A watch of what memory does not hold; undefined when it is open: the rest goes over its port. */
+  watch: (watch: StorageWatchRequest) => EncodedResponse | undefined
   /** Requests that are passed on: where to, or why not. */
   connect: (request: PoolRequest) => ConnectAnswer
   /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */

@@ -2,11 +2,7 @@
 import type { AdmissionChain } from '../admission/chain.js'
 import { parseGroupVersion } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
-import { encodeText, encodeUntyped } from '../api/json/encode.js'
-import { negotiate } from '../api/media-type.js'
-import type { Json } from '../api/object.js'
-import { encodeBuiltin } from '../api/protobuf/builtin.js'
-import { encodeProtobuf } from '../api/protobuf/envelope.js'
+import { negotiate, PLAIN_JSON } from '../api/media-type.js'
 import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
 import { statusBody } from '../api/status-body.js'
 import { bootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.js'
@@ -22,6 +18,7 @@ import type {
   PoolResult,
   PoolTask,
   PoolTaskName,
+  StorageWatchRequest,
 } from '../protocol/main-pool.js'
 import { AccessBootstrap } from './access-bootstrap.js'
 import type { Connect } from './connect/connect.js'
@@ -36,8 +33,9 @@ import { read } from './read.js'
 import { WorkerRequest } from './request.js'
 import type { Scheme } from './scheme.js'
 import type { ServiceRegistry } from './service-registry.js'
-import { type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
+import { shownObject } from './shown-object.js'
 import { update } from './update.js'
+import { watch } from './watch.js'
 
 export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable
@@ -75,6 +73,8 @@ export class PoolWorker {
         return this.#connect(task.input)
       case 'convert':
         return this.#convert(task.input)
+      case 'watch':
+        return this.#watch(task.input)
       case 'bootstrapAccess':
         return this.#bootstrapAccess()
       case 'document':
@@ -153,26 +153,23 @@ export class PoolWorker {
       resource: resource.split('.')[0]!,
       subresource: '',
     })
-    const accepted = negotiate(mediaType)
-    return bodies.map((body) => {
-      const object = decodeJson(body, endpoint.hubSchema).object
-      const shown = endpoint.conversion?.fromHub(object) ?? object
-      const transformation = typeof accepted === 'string' ? undefined : accepted.transformation
-      const isProtobuf = typeof accepted !== 'string' && accepted.serialization === 'protobuf'
-      if (transformation === undefined)
-        return isProtobuf ? encodeProtobuf(shown, endpoint.schema) : Buffer.from(encodeText(shown, endpoint.schema))
-      const { resourceVersion } = shown.metadata ?? {}
-      const tree =
-        transformation.as === 'Table'
-          ? tableOf([shown], { resourceVersion }, endpoint.rules, {
-              version: transformation.version,
-              include: include === '' ? 'Metadata' : (include as IncludeObject),
-              nowMs: this.#options.clock.now(),
-              columns,
-            })
-          : partialObjectMetadata(object, transformation.version, endpoint.rules)
-      return isProtobuf ? encodeBuiltin(tree) : Buffer.from(encodeUntyped(tree as unknown as Json))
-    })
+    const negotiated = negotiate(mediaType)
+    const accepted = typeof negotiated === 'string' ? PLAIN_JSON : negotiated
+    const form = { accepted, include, columns, nowMs: this.#options.clock.now() }
+    return bodies.map((body) => shownObject(endpoint, decodeJson(body, endpoint.hubSchema).object, form))
+  }
+
+  /** Undefined: it is open. */
+  async #watch({ request, port }: StorageWatchRequest): Promise<EncodedResponse | undefined> {
+    let worker: WorkerRequest | undefined
+    try {
+      worker = new WorkerRequest(request, this.#options.endpoints.find(request.info), this.#options)
+      await watch(worker, port)
+      return undefined
+    } catch (error) {
+      port.close()
+      return this.#failure(error, request, worker)
+    }
   }
 
   #failure(error: unknown, request: PoolRequest, worker: WorkerRequest | undefined): EncodedResponse {

@@ -23,6 +23,7 @@ import type {
   SelectionPredicate,
   Storage,
   ListOptions as StorageListOptions,
+  WatchStream,
 } from '../../storage/interface.js'
 import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
@@ -71,6 +72,15 @@ export function completeWithOptions(options: StoreOptions): Store {
   if (options.deleteCollectionWorkers < 1)
     throw new StoreConfigError(`store for ${what} must have at least one delete-collection worker`)
   return new Store(options)
+}
+
+export interface StoreWatchOptions {
+  /** '': whatever the selectors select. */
+  readonly name: string
+  readonly resourceVersion: string
+  readonly sendInitialEvents?: boolean
+  readonly allowWatchBookmarks: boolean
+  readonly signal?: AbortSignal
 }
 
 export class Store {
@@ -137,6 +147,36 @@ export class Store {
     )
     if (this.#options.decorate !== undefined) for (const item of result.items) this.#options.decorate(item)
     return result
+  }
+
+  /** From the storage, or memory where that has it; selectors and the name decide what is seen. */
+  async watch(
+    context: RequestContext,
+    selectors: { label: Selector; field: Selector },
+    options: StoreWatchOptions,
+  ): Promise<WatchStream<KubeObject>> {
+    const { resourceVersion, sendInitialEvents, allowWatchBookmarks, signal } = options
+    const predicate: SelectionPredicate<KubeObject> = {
+      ...selectors,
+      getAttributes: (object) => this.#options.getAttributes(object),
+      limit: 0,
+      continueToken: '',
+      allowWatchBookmarks,
+    }
+    const name = options.name === '' ? (selectors.field.requiresExactMatch('metadata.name') ?? '') : options.name
+    const single = name !== '' && !name.includes('/') && (context.namespace !== '' || !this.#namespaceScoped)
+    const key = single ? this.key(context.namespace, name) : this.keyRoot(context.namespace)
+    return translated(this.groupResource, name, () =>
+      this.storage.watch(key, {
+        resourceVersion,
+        resourceVersionMatch: '',
+        predicate,
+        recursive: !single,
+        progressNotify: allowWatchBookmarks,
+        ...(sendInitialEvents === undefined ? {} : { sendInitialEvents }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
+    )
   }
 
   async create(context: RequestContext, object: KubeObject, validation: ValidateObject): Promise<KubeObject> {

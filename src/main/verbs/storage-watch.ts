@@ -1,0 +1,137 @@
+/**
+ * Thread: main. A watch of what memory does not hold: a pool thread follows the storage and sends what is to be seen, a
+ * batch at a time; here it is framed and written.
+ *
+ *   writing ──the socket is full──▶ parked ──drained──▶ writing        any ──client, timeout, error, storage──▶ ended
+ *
+ * A batch is asked for when the one before it is out: a client that does not read leaves what follows in the storage.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import { type ListOptions, parseListOptions } from '../../api/list-options.js'
+import { parseSelectors } from '../../api/selectors.js'
+import { newUnknown } from '../../api/status.js'
+import type { Timer } from '../../lib/clock.js'
+import { jitter } from '../../lib/jitter.js'
+import type { EncodedResponse } from '../../protocol/main-pool.js'
+import type { StorageWatchMessage, StorageWatchTaken } from '../../protocol/storage-watch.js'
+import type { ResponseStream } from '../exchange.js'
+import type { ReadContext, ReadRequest } from '../read-context.js'
+import { respondEncoded } from '../respond-encoded.js'
+import { revisionProblem } from './asked-revision.js'
+import type { WatchFraming } from './watch-frames.js'
+
+export interface StorageWatchOptions {
+  readonly request: ReadRequest
+  readonly context: ReadContext
+  readonly framing: WatchFraming
+  /** Takes the other end of the line; gives what the client is told when the watch cannot be. */
+  readonly open: (port: MessagePort) => Promise<EncodedResponse | undefined>
+  readonly onEnd: () => void
+}
+
+/** Throws what the client is told before the stream starts. */
+export async function startStorageWatch(options: StorageWatchOptions): Promise<StorageWatch | undefined> {
+  const { request, framing } = options
+  const { exchange, query, resource } = request
+  const listOptions = parseListOptions(query, true)
+  parseSelectors(listOptions, resource.selectableFields)
+  const problem = listOptions.resourceVersion === '' ? undefined : revisionProblem(listOptions.resourceVersion)
+  if (problem !== undefined) throw newUnknown(problem)
+  const { port1, port2 } = new MessageChannel()
+  try {
+    const refusal = await options.open(port2)
+    if (refusal !== undefined) {
+      port1.close()
+      await respondEncoded(exchange, refusal)
+      return undefined
+    }
+  } catch (error) {
+    port1.close()
+    throw error
+  }
+  const stream = exchange.startStream({ status: 200, contentType: framing.contentType }, framing.filler)
+  if (stream === undefined) {
+    port1.close()
+    return undefined
+  }
+  const watch = new StorageWatch({ ...options, listOptions, stream, port: port1 })
+  watch.start()
+  return watch
+}
+
+interface RunningOptions extends StorageWatchOptions {
+  readonly listOptions: ListOptions
+  readonly stream: ResponseStream
+  readonly port: MessagePort
+}
+
+export class StorageWatch {
+  readonly #options: RunningOptions
+  readonly #waiting: StorageWatchMessage[] = []
+  #state: 'writing' | 'parked' | 'ended' = 'writing'
+  #closed = false
+  #timeout: Timer | undefined
+
+  constructor(options: RunningOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    const { request, context, listOptions, stream, port } = this.#options
+    request.exchange.onAbort(() => this.#ended())
+    stream.onDrain(() => this.#drained())
+    const seconds = listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)
+    this.#timeout = context.clock.after(seconds * 1000, () => this.end())
+    port.on('message', (message: StorageWatchMessage) => {
+      this.#waiting.push(message)
+      this.#write()
+    })
+    port.on('close', () => {
+      this.#closed = true
+      this.#write()
+    })
+    stream.idle()
+  }
+
+  end(): void {
+    if (this.#state === 'ended') return
+    this.#options.stream.end()
+    this.#ended()
+  }
+
+  #drained(): void {
+    if (this.#state !== 'parked') return
+    this.#state = 'writing'
+    this.#taken()
+    this.#write()
+  }
+
+  #taken(): void {
+    this.#options.port.postMessage({ type: 'taken' } satisfies StorageWatchTaken)
+  }
+
+  #write(): void {
+    const { stream, framing } = this.#options
+    while (this.#state === 'writing') {
+      const message = this.#waiting.shift()
+      if (message === undefined) break
+      let writable = true
+      stream.cork(() => {
+        if (message.type === 'error') stream.write(framing.error(message.status))
+        else for (const { type, object } of message.events) writable = stream.write(framing.frame(type, object))
+      })
+      if (message.type === 'error') this.end()
+      else if (writable) this.#taken()
+      else if (this.#state === 'writing') this.#state = 'parked'
+    }
+    if (this.#closed && this.#waiting.length === 0) this.end()
+  }
+
+  #ended(): void {
+    if (this.#state === 'ended') return
+    this.#state = 'ended'
+    this.#timeout?.cancel()
+    this.#options.port.close()
+    this.#options.onEnd()
+  }
+}
