@@ -9,6 +9,7 @@ import type { JsonObject } from '../api/object.js'
 import type { Clock } from '../lib/clock.js'
 import { jitter, type Random } from '../lib/jitter.js'
 import type { Closable } from '../lib/lifecycle.js'
+import type { ClientMetrics } from '../metrics/client-metrics.js'
 import type { Kubeconfig } from './kubeconfig.js'
 
 export class WebhookError extends Error {
@@ -31,6 +32,7 @@ export interface WebhookClientOptions {
   readonly tries?: number
   /** Before the second try. */
   readonly firstPauseMs?: number
+  readonly metrics?: ClientMetrics
 }
 
 const TIMEOUT_MS = 10_000
@@ -105,12 +107,17 @@ export class WebhookClient implements Closable {
       timeout: this.#options.timeoutMs ?? TIMEOUT_MS,
     }
     return new Promise((resolve, reject) => {
+      const { metrics } = this.#options
       const answered = (response: IncomingMessage): void => {
+        metrics?.answered('POST', this.#url.host, response.statusCode)
         readAnswer(response).then(resolve, reject)
       }
       const request = secure ? requestHttps(this.#url, options, answered) : requestHttp(this.#url, options, answered)
       request.on('timeout', () => request.destroy(new Error('no answer in time')))
-      request.on('error', (error) => reject(new WebhookError(`${this.#url.href}: ${error.message}`, true)))
+      request.on('error', (error) => {
+        metrics?.failed('POST', this.#url.host)
+        reject(new WebhookError(`${this.#url.href}: ${error.message}`, true))
+      })
       request.end(body)
     })
   }

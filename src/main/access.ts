@@ -4,6 +4,7 @@ import { RoleAggregator } from '../auth/authz/role-aggregator.js'
 import type { CacheClient } from '../cacher/cache-client.js'
 import type { Clock } from '../lib/clock.js'
 import type { Logger } from '../lib/logger.js'
+import type { WorkMetrics } from '../metrics/work-metrics.js'
 import { aggregationRequest } from '../workers/access-bootstrap.js'
 import type { PoolRunner } from './pool.js'
 
@@ -18,14 +19,21 @@ export async function bootstrapAccess(pool: PoolRunner, logger: Logger): Promise
   if (report.failed.length > 0) logger.error({ objects: report.failed }, 'could not write default roles or bindings')
 }
 
-export function roleAggregator(cache: CacheClient, pool: PoolRunner, clock: Clock, logger: Logger): RoleAggregator {
+export function roleAggregator(
+  cache: CacheClient,
+  pool: PoolRunner,
+  clock: Clock,
+  work: WorkMetrics,
+  logger: Logger,
+): RoleAggregator {
   return new RoleAggregator({
     cache: (resource) => cache.resource(resource),
     logger,
-    write: async (name, rules) => {
-      const deadlineMs = clock.now() + WRITE_TIMEOUT_MS
-      const { status, body } = await pool.run('write', aggregationRequest(name, rules.map(ruleObject), deadlineMs))
-      if (status !== 200) throw new Error(`status ${status}: ${Buffer.from(body).toString()}`)
-    },
+    write: (name, rules) =>
+      work.run(async () => {
+        const deadlineMs = clock.now() + WRITE_TIMEOUT_MS
+        const { status, body } = await pool.run('write', aggregationRequest(name, rules.map(ruleObject), deadlineMs))
+        if (status !== 200) throw new Error(`status ${status}: ${Buffer.from(body).toString()}`)
+      }),
   })
 }

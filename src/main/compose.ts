@@ -29,6 +29,7 @@ import { FrontEnds } from './front-ends.js'
 import { InspectedThreads } from './inspected-threads.js'
 import { Pool } from './pool.js'
 import type { CallHandlers } from './port-calls.js'
+import { recordProcess } from './process-metrics.js'
 import { ResourceRegistrar } from './resource-registrar.js'
 import type { ProcessLine } from './server-paths.js'
 import { ServerRequests } from './server-requests.js'
@@ -66,6 +67,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
   const served = new Served(config)
   const metrics = new Metrics()
   metrics.start()
+  recordProcess(metrics.recorder)
   const onMetrics = (port: MessagePort): void => metrics.addThread(port)
   const threads = new InspectedThreads()
   const onInspection = threads.add
@@ -97,6 +99,8 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     // Asked for after the owner has been reached.
     definitions: () => resources.definitions(),
     onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
+    recorder: metrics.recorder,
+    clock: systemClock,
   })
   const owner = await starting.catch(async (error: unknown) => {
     await pool.abandon()
@@ -180,12 +184,18 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     },
   })
   let trusted: TrustedClients = credentials.authentication
-  const tasks = bootstrapTasks({ config, pool, clock: systemClock, port, trusted: () => trusted, logger })
+  const upkeep = metrics.work('bootstrap', systemClock)
+  const tasks = bootstrapTasks({ config, pool, clock: systemClock, port, trusted: () => trusted, logger }).map(
+    (task) => ({
+      ...task,
+      run: () => upkeep.run(() => task.run()),
+    }),
+  )
   const bootstrap = new Bootstrap({ tasks, clock: systemClock, random: Math.random, logger })
   lifecycle.own('bootstrap', bootstrap)
-  const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, logger) : undefined
+  const keeping = config.priorityAndFairness ? keepFlowObjects(lifecycle, owner, pool, metrics, logger) : undefined
   await Promise.all([bootstrap.start(), keeping])
-  await keepRolesAggregated(lifecycle, owner, pool, logger)
+  await keepRolesAggregated(lifecycle, owner, pool, metrics, logger)
   const kubeconfig = source.writeAdminKubeconfig(port)
   const watch = new CredentialWatch({
     renew: () => source.renew(),
@@ -213,11 +223,19 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
 }
 
 /** Flow schemas and priority levels are kept by one thread, however many obey them. */
-async function keepFlowObjects(lifecycle: Lifecycle, owner: OwnerClient, pool: Pool, logger: Logger): Promise<void> {
+async function keepFlowObjects(
+  lifecycle: Lifecycle,
+  owner: OwnerClient,
+  pool: Pool,
+  metrics: Metrics,
+  logger: Logger,
+): Promise<void> {
   const cache = await CacheClient.attach(await owner.attach())
   lifecycle.own('cache', { close: () => cache.detach() })
   const requests = new ServerRequests(pool, systemClock)
-  const keeper = new ConfigurationKeeper({ requests, clock: systemClock, logger })
+  const work = metrics.work('priority_and_fairness_config_queue', systemClock)
+  const counted: Pick<ServerRequests, 'send'> = { send: (request) => work.run(() => requests.send(request)) }
+  const keeper = new ConfigurationKeeper({ requests: counted, clock: systemClock, logger })
   const follower = new FlowFollower(cache, (objects) => keeper.update(objects))
   lifecycle.own('flow control objects', {
     close: () => {
@@ -234,11 +252,13 @@ async function keepRolesAggregated(
   lifecycle: Lifecycle,
   owner: OwnerClient,
   pool: Pool,
+  metrics: Metrics,
   logger: Logger,
 ): Promise<void> {
   const cache = await CacheClient.attach(await owner.attach())
   lifecycle.own('cache', { close: () => cache.detach() })
-  const aggregator = roleAggregator(cache, pool, systemClock, logger)
+  const work = metrics.work('cluster_role_aggregation', systemClock)
+  const aggregator = roleAggregator(cache, pool, systemClock, work, logger)
   lifecycle.own('role aggregator', { close: () => aggregator.stop() })
   aggregator.start()
 }

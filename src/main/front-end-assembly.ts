@@ -14,6 +14,7 @@ import { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import { ClientMetrics } from '../metrics/client-metrics.js'
 import { auditFamilies } from '../metrics/families.js'
 import type { Recorder } from '../metrics/recorder.js'
 import type { ResourceChange } from '../protocol/resource-change.js'
@@ -124,7 +125,12 @@ export class FrontEndAssembly implements Closable {
           recorder: new FlowMetrics(recorder),
         })
       : undefined
-    const connector = new KubeletConnector({ pool, trust: config.kubelet, authorizer: access.authorizer })
+    const connector = new KubeletConnector({
+      pool,
+      trust: config.kubelet,
+      authorizer: access.authorizer,
+      metrics: new ClientMetrics(recorder),
+    })
     lifecycle.own('connections to kubelets', connector)
     const frontEnd: FrontEnd = new FrontEnd({
       connector,
@@ -164,6 +170,7 @@ export class FrontEndAssembly implements Closable {
         return reader && { oldest: reader.oldestRevision(), newest: clock.revision() }
       },
       clock: systemClock,
+      recorder,
     })
     return assembly
   }
@@ -245,6 +252,7 @@ function openObserver(
       clock: systemClock,
       blocking: modes.includes('blocking-strict') ? 'strict' : modes.includes('blocking') ? 'yes' : 'no',
       onEvent: () => made.add(1),
+      onRejected: () => recorder.series(auditFamilies.rejected).add(1),
       onLevel: (level) => recorder.series(auditFamilies.level, level).add(1),
     }),
   ])

@@ -1,4 +1,6 @@
 /** Thread: main. /healthz, /livez and /readyz: every check by name, alone or together, with what failed when asked. */
+import { processFamilies } from '../metrics/families.js'
+import { noRecorder, type Recorder } from '../metrics/recorder.js'
 import type { Exchange } from './exchange.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 
@@ -14,8 +16,10 @@ const TEXT = 'text/plain; charset=utf-8'
 export class HealthEndpoint {
   readonly path: string
   readonly #checks: HealthCheck[]
+  readonly #recorder: Recorder
 
-  constructor(path: string, checks: readonly HealthCheck[]) {
+  constructor(path: string, checks: readonly HealthCheck[], recorder: Recorder = noRecorder()) {
+    this.#recorder = recorder
     this.path = path
     this.#checks = [...checks]
   }
@@ -33,9 +37,18 @@ export class HealthEndpoint {
   }
 
   async #one(exchange: Exchange, check: HealthCheck): Promise<void> {
-    const reason = await failure(check)
+    const reason = await this.#run(check)
     if (reason === undefined) exchange.respond({ status: 200, contentType: TEXT }, 'ok')
     else exchange.respond({ status: 500, contentType: TEXT }, `internal server error: ${reason}\n`)
+  }
+
+  async #run(check: HealthCheck): Promise<string | undefined> {
+    const reason = await failure(check)
+    const type = this.path.slice(1)
+    const status = reason === undefined ? 'success' : 'error'
+    this.#recorder.series(processFamilies.healthcheck, check.name, type).set(reason === undefined ? 1 : 0)
+    this.#recorder.series(processFamilies.healthchecks, check.name, type, status).add(1)
+    return reason
   }
 
   async #all(exchange: Exchange, query: URLSearchParams): Promise<void> {
@@ -47,7 +60,7 @@ export class HealthEndpoint {
         lines.push(`[+]${check.name} excluded: ok`)
         continue
       }
-      const reason = await failure(check)
+      const reason = await this.#run(check)
       if (reason === undefined) lines.push(`[+]${check.name} ok`)
       else {
         failed = true

@@ -3,12 +3,15 @@ import { cpus } from 'node:os'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { ResourceDefinition } from '../api/resource-definition.js'
+import type { Clock } from '../lib/clock.js'
 import { Deferred } from '../lib/deferred.js'
 import type { Closable } from '../lib/lifecycle.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import type { InspectionLine } from '../protocol/thread-inspection.js'
+import { PoolMetrics } from './pool-metrics.js'
 import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
@@ -28,6 +31,8 @@ export interface PoolOptions {
   /** The defined resources as they are. */
   readonly definitions: () => readonly ResourceDefinition[]
   readonly onWorkerError: (error: unknown) => void
+  readonly recorder: Recorder
+  readonly clock: Clock
 }
 
 /** One thread for the front end, one for the owner; the pool gets the rest, and never less than one. */
@@ -46,11 +51,13 @@ export interface PoolRunner {
 export class Pool implements Closable, PoolRunner {
   readonly #piscina: Piscina
   readonly #queue: TaskQueue
+  readonly #metrics: PoolMetrics
   /** The threads that are there, each with the changes that it has not answered. */
   readonly #changePorts = new Map<MessagePort, Map<number, Deferred<void>>>()
   #lastChange = 0
 
   constructor(options: PoolOptions) {
+    this.#metrics = new PoolMetrics(options.recorder, options.clock)
     this.#queue = new TaskQueue({ capacity: options.threads * TASKS_PER_THREAD, maxWaiting: MAX_QUEUE })
     this.#piscina = new Piscina({
       filename: new URL('../workers/pool-thread.js', import.meta.url).href,
@@ -115,7 +122,7 @@ export class Pool implements Closable, PoolRunner {
   ): Promise<PoolResult<K>> {
     const task = { type, input } as PoolTask
     const start = (): Promise<PoolResult<K>> => this.#piscina.run(task, { transferList: transferable(task) })
-    return this.#queue.run(start, signal)
+    return this.#metrics.timed(type, this.#queue.run(start, signal))
   }
 
   async close(): Promise<void> {

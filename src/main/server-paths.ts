@@ -1,7 +1,7 @@
 /** Thread: main. The paths that are no resources, as a front end serves them. */
-import { KUBERNETES_VERSION } from '../api/catalogue.js'
 import { DiscoveryDocuments } from '../api/discovery.js'
 import type { Clock } from '../lib/clock.js'
+import type { Recorder } from '../metrics/recorder.js'
 import type { Served } from '../workers/served.js'
 import type { Config } from './config.js'
 import { type DebugLine, type DebugPathsOptions, installDebugPaths } from './debug-paths.js'
@@ -12,6 +12,7 @@ import { type HealthCheck, HealthEndpoint } from './health.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
 import { respondEncoded } from './respond-encoded.js'
+import { SERVER_VERSION } from './server-version.js'
 import { installStatusPaths } from './status-paths.js'
 import { installUi } from './ui-paths.js'
 
@@ -37,24 +38,17 @@ export interface ServerPathsOptions {
   readonly config: Pick<Config, 'flags' | 'profiling'>
   readonly window: DebugPathsOptions['window']
   readonly clock: Clock
+  readonly recorder: Recorder
 }
 
 export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
-  const { served, pool, line, state, address, accessReady, config, window, clock } = options
-  const [major = '', minor = ''] = KUBERNETES_VERSION.slice(1).split('.')
-  const version = {
-    major,
-    minor,
-    gitVersion: `${KUBERNETES_VERSION}+keelson`,
-    platform: `${process.platform}/${process.arch}`,
-    goVersion: `node${process.version}`,
-  }
+  const { served, pool, line, state, address, accessReady, config, window, clock, recorder } = options
   let discovery = new DiscoveryDocuments(served.catalogue)
   const documents = (): DiscoveryDocuments => {
     if (discovery.catalogue !== served.catalogue) discovery = new DiscoveryDocuments(served.catalogue)
     return discovery
   }
-  installDocuments(paths, documents, version, address)
+  installDocuments(paths, documents, SERVER_VERSION, address)
   paths.exact('/metrics', async (exchange) => {
     exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
   })
@@ -80,9 +74,9 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
       if (!accessReady()) throw new Error('roles and bindings are not in memory')
     },
   }
-  new HealthEndpoint('/healthz', [ping, etcd]).install(paths)
-  new HealthEndpoint('/livez', [ping, etcd]).install(paths)
-  new HealthEndpoint('/readyz', [ping, etcd, access, shutdown]).install(paths)
+  new HealthEndpoint('/healthz', [ping, etcd], recorder).install(paths)
+  new HealthEndpoint('/livez', [ping, etcd], recorder).install(paths)
+  new HealthEndpoint('/readyz', [ping, etcd, access, shutdown], recorder).install(paths)
 }
 
 async function storageHealth(line: ProcessLine): Promise<void> {

@@ -367,12 +367,6 @@ export const storageFamilies = {
     'Stored objects that could not be understood.',
     ...BY_RESOURCE,
   ),
-  consistencyChecks: counter(
-    'apiserver_storage_consistency_checks_total',
-    'Comparisons of memory and storage.',
-    ...BY_RESOURCE,
-    'status',
-  ),
   transformationDuration: histogram(
     'apiserver_storage_transformation_duration_seconds',
     'Time that encryption at rest took.',
@@ -442,7 +436,7 @@ export const admissionFamilies = {
 }
 
 export const processFamilies = {
-  healthcheck: gauge('kubernetes_healthcheck', '1 when a check passed the last time it ran.', 'name', 'type'),
+  healthcheck: sharedGauge('kubernetes_healthcheck', '1 when a check passed the last time it ran.', 'name', 'type'),
   healthchecks: counter('kubernetes_healthchecks_total', 'Health checks by result.', 'name', 'type', 'status'),
   buildInfo: gauge(
     'kubernetes_build_info',

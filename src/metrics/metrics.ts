@@ -1,12 +1,14 @@
 /** Thread: main. The registry behind /metrics: what all threads have counted, and what is known of the process. */
 import type { MessagePort } from 'node:worker_threads'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import type { Clock } from '../lib/clock.js'
 import type { MetricsPage } from '../protocol/metrics-line.js'
 import { Collector, type Sum } from './collector.js'
 import { FAMILIES } from './families.js'
 import type { Family } from './family.js'
 import { Recorder } from './recorder.js'
 import { StorageMetrics } from './storage-metrics.js'
+import { WorkMetrics } from './work-metrics.js'
 
 /** The thread that collects; others are numbered as they come. */
 const MAIN = 0
@@ -42,6 +44,13 @@ export class Metrics {
 
   beforeScrape(probe: () => Promise<void> | void): void {
     this.#probes.push(probe)
+  }
+
+  /** A queue of work in this thread. */
+  work(name: string, clock: Clock): WorkMetrics {
+    const work = new WorkMetrics(name, this.recorder, clock)
+    this.beforeScrape(() => work.look())
+    return work
   }
 
   async text(): Promise<string> {

@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import { ClientMetrics } from '../../metrics/client-metrics.js'
 import { authFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthenticationConfig } from '../../protocol/server-credentials.js'
@@ -44,7 +45,12 @@ export class Authentication implements Closable {
     this.#webhook =
       config.webhook === undefined
         ? undefined
-        : new WebhookClient({ kubeconfig: readKubeconfig(config.webhook.configFile), clock, random })
+        : new WebhookClient({
+            kubeconfig: readKubeconfig(config.webhook.configFile),
+            clock,
+            random,
+            metrics: new ClientMetrics(recorder),
+          })
     const expiration = recorder.series(authFamilies.certificateExpiration)
     this.#certificates =
       config.clientCa === ''

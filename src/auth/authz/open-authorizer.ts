@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { Authorizer, RuleResolver } from '../interface.js'
@@ -48,7 +49,12 @@ export function openAuthorizer({ config, cache, clock, random, recorder }: OpenA
         return new NodeAuthorizer(graph)
       }
       case 'Webhook': {
-        const client = new WebhookClient({ kubeconfig: readKubeconfig(config.webhook.configFile), clock, random })
+        const client = new WebhookClient({
+          kubeconfig: readKubeconfig(config.webhook.configFile),
+          clock,
+          random,
+          metrics: new ClientMetrics(recorder),
+        })
         closables.push(client)
         return new WebhookAuthorizer({ ...config.webhook, client, clock })
       }

@@ -25,6 +25,8 @@ export interface AuditObserverOptions {
   readonly blocking: 'no' | 'yes' | 'strict'
   readonly onEvent: () => void
   readonly onLevel: (level: string) => void
+  /** A request fails because its event could not be written. */
+  readonly onRejected: () => void
 }
 
 /** What is kept of a request that is under way. */
@@ -74,7 +76,11 @@ export class AuditObserver implements RequestObserver {
       this.#options.line.send(item)
       return undefined
     }
-    return this.#options.line.write(item).then((written) => written || blocking !== 'strict')
+    return this.#options.line.write(item).then((written) => {
+      if (written || blocking !== 'strict') return true
+      this.#options.onRejected()
+      return false
+    })
   }
 
   onFinished(request: ObservedRequest, { status }: RequestOutcome): void {

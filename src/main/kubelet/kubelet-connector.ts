@@ -9,6 +9,7 @@ import {
 import { newForbiddenRequest } from '../../auth/forbidden.js'
 import type { Authorizer } from '../../auth/interface.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan, PoolRequest } from '../../protocol/main-pool.js'
 import type { Connector } from '../connector.js'
 import type { Exchange } from '../exchange.js'
@@ -28,6 +29,7 @@ export interface KubeletConnectorOptions {
   readonly pool: PoolRunner
   readonly trust: TrustOptions
   readonly authorizer?: Authorizer | undefined
+  readonly metrics?: ClientMetrics | undefined
 }
 
 interface Passage {
@@ -40,8 +42,10 @@ export class KubeletConnector implements Connector, Closable {
   readonly #pool: PoolRunner
   readonly #trust: Trust
   readonly #authorizer: Authorizer | undefined
+  readonly #metrics: ClientMetrics | undefined
 
-  constructor({ pool, trust, authorizer }: KubeletConnectorOptions) {
+  constructor({ pool, trust, authorizer, metrics }: KubeletConnectorOptions) {
+    this.#metrics = metrics
     this.#pool = pool
     this.#trust = new Trust(trust)
     this.#authorizer = authorizer
@@ -76,7 +80,14 @@ export class KubeletConnector implements Connector, Closable {
   }
 
   async #log({ exchange, plan, name }: Passage): Promise<void> {
-    const request = upstreamRequest({ plan, trust: this.#trust, method: 'GET', path: plan.path, headers: {} })
+    const request = upstreamRequest({
+      plan,
+      trust: this.#trust,
+      method: 'GET',
+      path: plan.path,
+      headers: {},
+      metrics: this.#metrics,
+    })
     request.end()
     const answer = await reached(answerTo(request, exchange), newInternalError)
     const status = answer.statusCode ?? 500
@@ -103,7 +114,7 @@ export class KubeletConnector implements Connector, Closable {
     const common = { exchange, plan, trust: this.#trust, headers: passedHeaders(exchange) }
     const tunnelled = tunnelledProtocols(protocols)
     // Every kubelet takes SPDY for this; not every one takes it in a WebSocket.
-    if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled })
+    if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled, metrics: this.#metrics })
     else await relayWebSocket({ ...common, path: plan.path, protocols })
   }
 
@@ -127,7 +138,14 @@ export class KubeletConnector implements Connector, Closable {
       await relayWebSocket({ exchange, plan, path, protocols: protocolsOf(exchange), headers, trust: this.#trust })
       return
     }
-    const request = upstreamRequest({ plan, trust: this.#trust, method: head.method, path, headers })
+    const request = upstreamRequest({
+      plan,
+      trust: this.#trust,
+      method: head.method,
+      path,
+      headers,
+      metrics: this.#metrics,
+    })
     const answered = answerTo(request, exchange)
     if (hasBody(exchange)) sendBody(request, exchange)
     else request.end()

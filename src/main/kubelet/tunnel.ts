@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net'
 import { newInternalError } from '../../api/status.js'
+import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
 import type { Exchange } from '../exchange.js'
 import type { ServerSocket } from '../upgrade/server-socket.js'
@@ -26,15 +27,17 @@ export interface TunnelOptions {
   readonly protocols: readonly string[]
   readonly headers: Record<string, string | string[]>
   readonly trust: Trust
+  readonly metrics?: ClientMetrics | undefined
 }
 
-export function relayTunnel({ exchange, plan, protocols, headers, trust }: TunnelOptions): Promise<void> {
+export function relayTunnel({ exchange, plan, protocols, headers, trust, metrics }: TunnelOptions): Promise<void> {
   const request = upstreamRequest({
     plan,
     trust,
     method: 'POST',
     path: plan.path,
     ownConnection: true,
+    metrics,
     headers: {
       ...headers,
       connection: 'Upgrade',

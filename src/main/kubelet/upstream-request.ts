@@ -1,6 +1,7 @@
 /** Thread: main. A request to a kubelet, a pod or a service: its address and its headers. */
 import http from 'node:http'
 import https from 'node:https'
+import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
 import type { Exchange } from '../exchange.js'
 import type { Trust } from './trust.js'
@@ -49,11 +50,12 @@ export interface UpstreamOptions {
   readonly headers: Record<string, string | string[]>
   /** The connection ends with this request: it is upgraded. */
   readonly ownConnection?: boolean
+  readonly metrics?: ClientMetrics | undefined
 }
 
 /** Not sent before something is written or it is ended. */
 export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
-  const { plan, trust, method, path, headers, ownConnection = false } = options
+  const { plan, trust, method, path, headers, metrics, ownConnection = false } = options
   const { scheme, host, port } = plan
   const common = {
     host,
@@ -66,7 +68,14 @@ export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
   }
   const request = (scheme === 'https' ? https : http).request(common)
   limitConnecting(request, trust.timeoutMs)
+  if (metrics !== undefined) count(request, metrics, method, hostOf(plan))
   return request
+}
+
+function count(request: http.ClientRequest, metrics: ClientMetrics, method: string, host: string): void {
+  request.once('response', ({ statusCode }) => metrics.answered(method, host, statusCode))
+  request.once('upgrade', ({ statusCode }) => metrics.answered(method, host, statusCode))
+  request.once('error', () => metrics.failed(method, host))
 }
 
 /** The connection must be there in time; how long the answer takes is nobody's business. */
