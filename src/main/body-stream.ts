@@ -55,7 +55,12 @@ export class BodyStream {
 
   /** Called by the exchange; the memory behind a chunk is reused once this returns. */
   take(chunk: ArrayBuffer, isLast: boolean): void {
-    if (isLast) this.#ended = true
+    if (isLast) {
+      this.#ended = true
+      // What was under way arrives after a pause too, its end included. Nobody resumes what has ended, and the connection
+      // would never take its next request.
+      this.resume()
+    }
     if (this.#discarding) return
     if (chunk.byteLength > 0) {
       const own = new Uint8Array(chunk.slice(0))

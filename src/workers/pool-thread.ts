@@ -161,7 +161,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     admission,
     objects,
     authorizer,
-    connect: new Connect(endpoints, start.connection, Math.random),
+    connect: new Connect({ endpoints, config: start.connection, random: Math.random }),
     clock: systemClock,
     logger,
     services,

@@ -3,6 +3,7 @@
  * takes them.
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { pipeline, type Readable, type Transform } from 'node:stream'
 import type { Exchange } from '../exchange.js'
 
 /** Of one connection; the others are the client's. */
@@ -41,8 +42,10 @@ export function sendBody(request: ClientRequest, exchange: Exchange): void {
 export interface RelayOptions {
   /** Instead of the other side's, which may say nothing. */
   readonly contentType?: string
-  /** Changes a header of the answer. */
-  rewrite?(name: string, value: string): string
+  /** Changes a header of the answer; undefined: it is left out. */
+  rewrite?(name: string, value: string): string | undefined
+  /** What the body goes through. */
+  readonly through?: readonly Transform[] | undefined
 }
 
 /** Writes the answer out. What breaks on one side is broken off on the other: nobody takes a part for the whole. */
@@ -52,7 +55,8 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
   for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2) {
     const [name, value] = [answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!]
     if (NOT_PASSED_BACK.has(name.toLowerCase())) continue
-    headers.push(name, options.rewrite?.(name.toLowerCase(), value) ?? value)
+    const shown = options.rewrite === undefined ? value : options.rewrite(name.toLowerCase(), value)
+    if (shown !== undefined) headers.push(name, shown)
   }
   const head = { status, contentType: options.contentType ?? answer.headers['content-type'] ?? '', headers }
   if (exchange.head.method === 'HEAD' || status === 204 || status === 304) {
@@ -65,17 +69,24 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
     answer.destroy()
     return
   }
-  stream.onDrain(() => answer.resume())
-  answer.on('data', (chunk: Buffer) => {
+  const body = bodyOf(answer, options.through)
+  stream.onDrain(() => body.resume())
+  body.on('data', (chunk: Buffer) => {
     let open = true
     stream.cork(() => {
       open = stream.write(chunk)
     })
-    if (!open) answer.pause()
+    if (!open) body.pause()
   })
-  answer.once('end', () => stream.end())
-  answer.once('error', () => exchange.breakOff())
+  body.once('end', () => stream.end())
+  body.once('error', () => exchange.breakOff())
   exchange.onAbort(() => answer.destroy())
+}
+
+function bodyOf(answer: IncomingMessage, through: readonly Transform[] = []): Readable {
+  if (through.length === 0) return answer
+  // What fails in one of them fails in the last one too, and there it is heard.
+  return pipeline([answer, ...through], () => undefined) as unknown as Readable
 }
 
 /** The beginning of an answer that is only looked at: an error's text. */

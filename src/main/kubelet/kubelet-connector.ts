@@ -17,13 +17,21 @@ import type { PoolRunner } from '../pool.js'
 import type { ReadRequest } from '../read-context.js'
 import { respondEncoded } from '../respond-encoded.js'
 import { answerTo, readText, relayAnswer, sendBody } from './http-relay.js'
+import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
 import { Trust, type TrustOptions } from './trust.js'
 import { relayTunnel, tunnelledProtocols } from './tunnel.js'
-import { passedHeaders, upstreamRequest } from './upstream-request.js'
+import { hostOf, passedHeaders, upstreamRequest } from './upstream-request.js'
 import { relayWebSocket } from './web-socket-relay.js'
 
 /** Of what a kubelet says when it refuses. */
 const MAX_ERROR_TEXT = 2048
+/** Who may read answers of this server is this server's to say. */
+const CORS_HEADERS: ReadonlySet<string> = new Set([
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-allow-origin',
+])
 
 export interface KubeletConnectorOptions {
   readonly pool: PoolRunner
@@ -129,15 +137,18 @@ export class KubeletConnector implements Connector, Closable {
       return
     }
     const path = `${plan.path}${rest ?? '/'}${query}`
+    const host = exchange.header('host')
     const headers: Record<string, string | string[]> = {
       ...passedHeaders(exchange),
+      host,
       'x-forwarded-uri': `${prefix}${rest ?? '/'}`,
-      'x-forwarded-host': exchange.header('host'),
     }
     if (exchange.asksForWebSocket) {
       await relayWebSocket({ exchange, plan, path, protocols: protocolsOf(exchange), headers, trust: this.#trust })
       return
     }
+    // Of methods that seldom have a body, Node would send one that nobody can find the end of.
+    if (exchange.header('transfer-encoding') !== '') headers['transfer-encoding'] = 'chunked'
     const request = upstreamRequest({
       plan,
       trust: this.#trust,
@@ -150,8 +161,15 @@ export class KubeletConnector implements Connector, Closable {
     if (hasBody(exchange)) sendBody(request, exchange)
     else request.end()
     const answer = await reached(answered, (why) => newServiceUnavailable(`error trying to reach service: ${why}`))
+    const scope: LinkScope = { prefix, hosts: [hostOf(plan), host], ownHost: host }
+    const { location, 'content-type': contentType = '', 'content-encoding': encoding = '' } = answer.headers
+    const isPage = location === undefined && contentType.split(';', 1)[0]!.trim() === 'text/html'
     relayAnswer(answer, exchange, {
-      rewrite: (name, value) => (name === 'location' && value.startsWith('/') ? `${prefix}${value}` : value),
+      through: isPage ? pageStreams(encoding, scope) : undefined,
+      rewrite: (name, value) => {
+        if (CORS_HEADERS.has(name)) return undefined
+        return name === 'location' ? proxiedLink(value, scope) : value
+      },
     })
   }
 }

@@ -32,15 +32,25 @@ interface Kubelet {
 /** Kubelets that have it speak the protocols that would otherwise have to be translated. */
 const EXTENDED_WEB_SOCKETS = 'ExtendWebSocketsToKubelet'
 
+export interface ConnectOptions {
+  readonly endpoints: EndpointSource
+  readonly config: ConnectionConfig
+  readonly random: () => number
+  /** Whether pods and nodes may be proxied to at an address. */
+  readonly mayReach?: (address: string) => boolean
+}
+
 export class Connect {
   readonly #endpoints: EndpointSource
   readonly #config: ConnectionConfig
   readonly #random: () => number
+  readonly #mayReach: (address: string) => boolean
 
-  constructor(endpoints: EndpointSource, config: ConnectionConfig, random: () => number) {
+  constructor({ endpoints, config, random, mayReach = isProxyableAddress }: ConnectOptions) {
     this.#endpoints = endpoints
     this.#config = config
     this.#random = random
+    this.#mayReach = mayReach
   }
 
   /** Undefined: there is nothing to show, and never will be without a node. Throws a StatusError. */
@@ -120,7 +130,7 @@ export class Connect {
     }
     const pod = await this.#pod(context, name)
     const host = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? ''
-    if (!isProxyableAddress(host)) throw newBadRequest('address not allowed')
+    if (!this.#mayReach(host)) throw newBadRequest('address not allowed')
     const first = (pod.spec?.containers ?? []).find(({ ports = [] }) => ports.length > 0)?.ports?.[0]?.containerPort
     return { ...workload, host, port: portNumber(port === '' ? String(first ?? 0) : port) }
   }
@@ -133,7 +143,7 @@ export class Connect {
   ): Promise<ConnectPlan> {
     const kubelet = await this.#kubelet(context, name)
     const addresses = await addressesOf(kubelet.host)
-    if (!addresses.every(isProxyableAddress)) throw newBadRequest('address not allowed')
+    if (!addresses.every(this.#mayReach)) throw newBadRequest('address not allowed')
     if (port === '' || port === String(kubelet.port)) return toKubelet('proxy', kubelet, '', '')
     const { host } = kubelet
     return {

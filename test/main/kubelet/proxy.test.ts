@@ -1,0 +1,269 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import http from 'node:http'
+import t from 'tap'
+import { WebSocket } from 'ws'
+import { AdmissionChain } from '#keelson/admission/chain.js'
+import type { KubeObject } from '#keelson/api/object.js'
+import { newNotFound } from '#keelson/api/status.js'
+import { systemClock } from '#keelson/lib/clock.js'
+import { nullLogger } from '#keelson/lib/logger.js'
+import { BulkTurns } from '#keelson/main/bulk-turns.js'
+import type { Exchange } from '#keelson/main/exchange.js'
+import { HttpServer } from '#keelson/main/http-server.js'
+import { KubeletConnector } from '#keelson/main/kubelet/kubelet-connector.js'
+import type { PoolRunner } from '#keelson/main/pool.js'
+import type { ReadRequest } from '#keelson/main/read-context.js'
+import { requestInfo } from '#keelson/main/request-info.js'
+import { writeError } from '#keelson/main/write-status.js'
+import type { PoolRequest } from '#keelson/protocol/main-pool.js'
+import { Connect } from '#keelson/workers/connect/connect.js'
+import type { Endpoint } from '#keelson/workers/endpoint.js'
+import { WorkerRequest } from '#keelson/workers/request.js'
+import type { EndpointSource } from '#keelson/workers/subresources/handler.js'
+import { ProxyBackend } from '../../support/proxy-backend.js'
+import { until } from '../../support/until.js'
+
+const USER = { name: 'u', uid: '', groups: [], extra: {} }
+const POD = '/api/v1/namespaces/default/pods/p/proxy'
+
+/** Stored objects by resource and name. */
+const source = (objects: Readonly<Record<string, object>>): EndpointSource =>
+  ({
+    find: ({ resource }: { resource: string }) => ({
+      store: {
+        get: (_context: unknown, name: string): Promise<KubeObject> => {
+          const found = objects[`${resource}/${name}`]
+          return found === undefined
+            ? Promise.reject(newNotFound({ group: '', resource }, name))
+            : Promise.resolve(found as KubeObject)
+        },
+      },
+    }),
+  }) as unknown as EndpointSource
+
+t.test('what runs in pods, behind services and on nodes', async (t) => {
+  const backend = await ProxyBackend.start()
+  t.teardown(() => backend.close())
+  const { port } = backend
+  const pod = {
+    metadata: { name: 'p', namespace: 'default' },
+    spec: { containers: [{ name: 'c', ports: [{ containerPort: port }] }] },
+    status: { podIP: '127.0.0.1', podIPs: [{ ip: '127.0.0.1' }] },
+  }
+  const target = (name: string) => ({ ip: '127.0.0.1', targetRef: { kind: 'Pod', namespace: 'default', name } })
+  const objects = {
+    'pods/p': pod,
+    'nodes/n': { status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] } },
+    'services/s': { spec: { ports: [{ name: 'web', port: 80 }] } },
+    'endpoints/s': {
+      subsets: [{ addresses: [target('gone'), target('p')], ports: [{ name: 'web', port }] }],
+    },
+    'services/foreign': { spec: { ports: [{ port: 80 }] } },
+    'endpoints/foreign': { subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port }] }] },
+  }
+  const config = { preferredAddressTypes: ['InternalIP'], kubeletPort: 10_250 }
+  const base = { endpoints: source(objects), config, random: () => 0 }
+  const open = new Connect({ ...base, mayReach: () => true })
+  const guarded = new Connect(base)
+  let connect = open
+  const pool = {
+    run: async (_type: string, request: PoolRequest) => {
+      const endpoint = { info: { namespaced: request.info.resource !== 'nodes', subresources: [] } }
+      const worker = new WorkerRequest(request, { ...endpoint, kind: {} } as unknown as Endpoint, {
+        admission: new AdmissionChain([]),
+        authorizer: { authorize: () => ({ decision: 'allow', reason: '' }) } as unknown as WorkerRequest['authorizer'],
+        clock: systemClock,
+      })
+      return { plan: await connect.plan(worker) }
+    },
+  } as unknown as PoolRunner
+  const connector = new KubeletConnector({ pool, trust: { caFile: '', certFile: '', keyFile: '', timeoutMs: 0 } })
+  const answer = async (exchange: Exchange): Promise<void> => {
+    const { method, rawPath, query } = exchange.head
+    const parameters = new URLSearchParams(query)
+    const info = requestInfo(method, rawPath, parameters)
+    const input = { info, method, query, user: USER } as unknown as PoolRequest
+    const request = { exchange, info, query: parameters, user: USER, signal: () => new AbortController().signal }
+    try {
+      await connector.connect(request as unknown as ReadRequest, input)
+    } catch (error) {
+      writeError(exchange, error, nullLogger)
+    }
+  }
+  const server = new HttpServer({
+    host: '127.0.0.1',
+    port: 0,
+    tls: undefined,
+    sharePort: false,
+    turns: new BulkTurns(),
+    onRequest: (exchange) => void answer(exchange),
+  })
+  await server.start()
+  t.teardown(() => {
+    server.close()
+    connector.close()
+  })
+  const host = `127.0.0.1:${server.port}`
+  const url = `http://${host}`
+  const get = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, { redirect: 'manual', ...init })
+
+  await t.test('are found by name, scheme and port', async (t) => {
+    const services = '/api/v1/namespaces/default/services'
+    const paths = [
+      `${POD}/a/b%20c?x=1&y=%2F`,
+      `/api/v1/namespaces/default/pods/p:${port}/proxy/a/b%20c?x=1&y=%2F`,
+      `/api/v1/namespaces/default/pods/http:p:${port}/proxy/a/b%20c?x=1&y=%2F`,
+      `${services}/s:web/proxy/a/b%20c?x=1&y=%2F`,
+      `${services}/s:80/proxy/a/b%20c?x=1&y=%2F`,
+      `/api/v1/nodes/n:${port}/proxy/a/b%20c?x=1&y=%2F`,
+    ]
+    for (const path of paths) {
+      t.equal((await get(path)).status, 200, path)
+      t.equal(backend.requests.at(-1), 'GET /a/b%20c?x=1&y=%2F')
+      t.equal(backend.headers['x-forwarded-uri'], path.split('?')[0])
+    }
+    t.equal((await get(`${services}/foreign/proxy/`)).status, 503, 'an address that is no pod')
+    t.equal((await get(`${services}/s:81/proxy/`)).status, 503, 'a port that the service does not have')
+    t.equal((await get(`${services}/none/proxy/`)).status, 404)
+  })
+
+  await t.test('are not reached at addresses of this machine', async (t) => {
+    connect = guarded
+    for (const path of [`${POD}/`, `/api/v1/nodes/n:${port}/proxy/`])
+      t.match(await (await get(path)).json(), { code: 400, message: 'address not allowed' })
+    connect = open
+  })
+
+  await t.test('see who asked for what, and no credentials', async (t) => {
+    await get(`${POD}/x`, {
+      headers: {
+        authorization: 'Bearer secret',
+        'impersonate-user': 'x',
+        'x-mine': 'yes',
+        'x-forwarded-for': '1.2.3.4',
+      },
+    })
+    t.match(backend.headers, { 'x-mine': 'yes', host, 'x-forwarded-uri': `${POD}/x` })
+    t.match(backend.headers['x-forwarded-for'], /^1\.2\.3\.4, ?127\.0\.0\.1$/)
+    t.notOk(backend.headers.authorization)
+    t.notOk(backend.headers['impersonate-user'])
+  })
+
+  await t.test('get bodies of any size and method, and answer as they like', async (t) => {
+    const body = Buffer.alloc(9 << 20, 'some bytes ')
+    const sha256 = createHash('sha256').update(body).digest('hex')
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const sized = await get(`${POD}/x`, { method, body })
+      t.same(await sized.json(), { method, size: body.byteLength, sha256 })
+      const chunked = http.request(`${url}${POD}/x`, { method, headers: { 'transfer-encoding': 'chunked' } })
+      chunked.write(body.subarray(0, 1000))
+      chunked.end(body.subarray(1000))
+      const [response] = (await once(chunked, 'response')) as [http.IncomingMessage]
+      let text = ''
+      for await (const chunk of response) text += String(chunk)
+      t.same(JSON.parse(text), { method, size: body.byteLength, sha256 }, `${method}, chunked`)
+    }
+    for (const status of [201, 204, 304, 404, 418, 500]) {
+      const answer = await get(`${POD}/status/${status}`)
+      t.equal(answer.status, status)
+      t.equal(answer.headers.get('x-of-the-pod'), 'yes')
+      t.notOk(answer.headers.has('access-control-allow-origin'))
+      t.equal(await answer.text(), status === 204 || status === 304 ? '' : 'so')
+    }
+    const head = await get(`${POD}/status/200`, { method: 'HEAD' })
+    t.equal(head.status, 200)
+    t.equal(backend.requests.at(-1), 'HEAD /status/200')
+  })
+
+  await t.test('lead to themselves through the proxy', async (t) => {
+    const bare = await get(`${POD}?a=b`)
+    t.equal(bare.status, 301)
+    t.equal(bare.headers.get('location'), `${POD}/?a=b`)
+    const led = async (location: string): Promise<string | null> =>
+      (await get(`${POD}/redirect/${encodeURIComponent(location)}`)).headers.get('location')
+    t.equal(await led('/login?to=/x'), `${POD}/login?to=/x`)
+    t.equal(await led('next'), 'next')
+    t.equal(await led(`http://127.0.0.1:${port}/a/`), `${POD}/a/`)
+    t.equal(await led(`http://${host}/a`), `http://${host}${POD}/a`)
+    t.equal(await led(`${POD}/there`), `${POD}/there`)
+    t.equal(await led('https://example.com/a'), 'https://example.com/a')
+    for (const encoding of ['', 'gzip', 'deflate']) {
+      const page = http.get(`${url}${POD}/page/${encoding}`, { headers: { 'accept-encoding': encoding } })
+      const [response] = (await once(page, 'response')) as [http.IncomingMessage]
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk as Buffer)
+      const bytes = Buffer.concat(chunks)
+      const zlib = await import('node:zlib')
+      const text =
+        encoding === 'gzip' ? zlib.gunzipSync(bytes) : encoding === 'deflate' ? zlib.inflateRawSync(bytes) : bytes
+      t.equal(text.toString(), `<a href="${POD}/next?a=b&amp;c">next</a><p>caf\u00e9</p>`)
+    }
+  })
+
+  await t.test('are read as they write, and know when a client has gone', async (t) => {
+    const abort = new AbortController()
+    const response = await get(`${POD}/stream`, { signal: abort.signal })
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+    t.equal((await reader.read()).value, 'hello\n')
+    backend.say('more\n')
+    t.equal((await reader.read()).value, 'more\n')
+    abort.abort()
+    await until(() => !backend.streams)
+    const whole = get(`${POD}/stream`)
+    await until(() => backend.streams)
+    backend.say(undefined)
+    t.equal(await (await whole).text(), 'hello\n')
+    const { aborted } = backend
+    const upload = http.request(`${url}${POD}/x`, { method: 'POST', headers: { 'content-length': '1000' } })
+    upload.on('error', () => undefined)
+    upload.write('a part')
+    await until(() => backend.requests.at(-1) === 'POST /x')
+    upload.destroy()
+    await until(() => backend.aborted > aborted)
+    const waiting = http.get(`${url}${POD}/never`)
+    waiting.on('error', () => undefined)
+    await until(() => backend.requests.at(-1) === 'GET /never')
+    waiting.destroy()
+    await until(() => backend.aborted > aborted + 1)
+    t.pass('the backend was told')
+  })
+
+  await t.test('are never shown in part as if it were the whole', async (t) => {
+    await t.rejects((async () => (await get(`${POD}/cut`)).text())())
+    const closed = new Connect({ ...base, mayReach: () => true, endpoints: source({ 'pods/p': { ...pod, spec: {} } }) })
+    connect = closed
+    const refused = await get('/api/v1/namespaces/default/pods/p:1/proxy/')
+    t.match(await refused.json(), { code: 503, message: /error trying to reach service/ })
+    connect = open
+  })
+
+  await t.test('wait for clients that do not read', async (t) => {
+    const bytes = 64 << 20
+    const request = http.get(`${url}${POD}/flood/${bytes}`)
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+    for (let i = 0; i < 100; i++) await (await get(`${POD}/status/200`)).text()
+    t.ok(backend.flooded < bytes, `${backend.flooded} bytes are on their way`)
+    let size = 0
+    for await (const chunk of response) size += (chunk as Buffer).byteLength
+    t.equal(size, bytes)
+  })
+
+  await t.test('speak over WebSockets', async (t) => {
+    const socket = new WebSocket(`ws://${host}${POD}/socket?a=b`, ['chat'])
+    await once(socket, 'open')
+    t.equal(socket.protocol, 'chat')
+    t.equal(backend.requests.at(-1), 'GET /socket?a=b')
+    t.equal(backend.headers['x-forwarded-uri'], `${POD}/socket`)
+    for (const message of ['text', Buffer.alloc(300_000, 1)]) {
+      socket.send(message)
+      const [data, isBinary] = (await once(socket, 'message')) as [Buffer, boolean]
+      t.equal(isBinary, typeof message !== 'string')
+      t.ok(Buffer.from(message).equals(data))
+    }
+    socket.send('bye')
+    const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
+    t.equal(code, 4001)
+    t.equal(reason.toString(), 'as you wish')
+  })
+})
