@@ -12,7 +12,8 @@ import {
   mutatingWebhookConfigurationRules,
   validatingWebhookConfigurationRules,
 } from './admissionregistration.k8s.io/webhookconfigurations/strategy.js'
-import { definitionsV1beta1, V1BETA1 } from './apiextensions.k8s.io/customresourcedefinitions/conversion.js'
+import { customResourceDefinitionRules } from './apiextensions.k8s.io/customresourcedefinitions/strategy.js'
+import { apiServiceRules } from './apiregistration.k8s.io/apiservices/strategy.js'
 import { controllerRevisionRules } from './apps/controllerrevisions/strategy.js'
 import { daemonSetRules } from './apps/daemonsets/strategy.js'
 import { deploymentRules } from './apps/deployments/strategy.js'
@@ -65,12 +66,13 @@ const NO_RULES: ResourceRules = {}
 
 /** By resource and group, as in flags: `deployments.apps`. */
 const RULES: Readonly<Record<string, ResourceRules>> = {
+  'apiservices.apiregistration.k8s.io': apiServiceRules,
   'clusterrolebindings.rbac.authorization.k8s.io': clusterRoleBindingRules,
   'clusterroles.rbac.authorization.k8s.io': clusterRoleRules,
   configmaps: configMapRules,
   'controllerrevisions.apps': controllerRevisionRules,
   'cronjobs.batch': cronJobRules,
-  'customresourcedefinitions.apiextensions.k8s.io': { conversions: { [V1BETA1]: definitionsV1beta1 } },
+  'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitionRules,
   'daemonsets.apps': daemonSetRules,
   'deployments.apps': deploymentRules,
   'ingressclasses.networking.k8s.io': ingressClassRules,

@@ -1,0 +1,196 @@
+/** Thread: pool. Custom resource definitions: checked in the form in which what all versions share stands once. */
+import { FieldPath, invalid, required } from '../../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
+import { hasKnownVersion } from '../../../api/validation/webhook-client.js'
+import type { ResourceRules } from '../../generic/resource-rules.js'
+import { definitionsV1beta1, V1BETA1 } from './conversion.js'
+import { hasUnknownFields } from './defaults-validation.js'
+import { type Definition, isEstablished, type Spec, schemasOf, type Version } from './definition.js'
+import { formatWarnings } from './format-warnings.js'
+import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
+import { isNonAtomicSet, keyErrors, SCHEMA_TYPES } from './schema-validation.js'
+import { hasDefaults, namesErrors, type SpecOptions, specErrors } from './spec-validation.js'
+import { structuralErrors } from './structural-validation.js'
+
+const SPEC = FieldPath.of('spec')
+const STORED_VERSIONS = FieldPath.of('status', 'storedVersions')
+const APPROVED = 'api-approved.kubernetes.io'
+const COMMUNITY_GROUP = /(^|\.)(k8s|kubernetes)\.io$/
+
+const STRICT: SpecOptions = {
+  requireKnownReviewVersion: true,
+  requireSchemas: true,
+  requireStructural: true,
+  requirePrunedDefaults: true,
+  requireValidTypes: true,
+  requireAtomicSets: true,
+  requireMapKeys: true,
+}
+
+const shared = (object: KubeObject): Definition => definitionsV1beta1.fromHub(object) as Definition
+
+interface ServedDefinition extends KubeObject {
+  spec?: {
+    names?: { singular?: string; kind?: string; listKind?: string }
+    versions?: readonly Version[]
+    conversion?: { strategy?: string; webhook?: { clientConfig?: { service?: { port?: number } } } }
+  }
+  status?: { storedVersions?: string[]; acceptedNames?: object; conditions?: unknown }
+}
+
+function setDefaults(object: KubeObject): void {
+  if (object.apiVersion === V1BETA1) return
+  const definition = object as ServedDefinition
+  definition.spec ??= {}
+  const { spec } = definition
+  spec.names ??= {}
+  const { names } = spec
+  if ((names.singular ?? '') === '' && (names.kind ?? '') !== '') names.singular = names.kind!.toLowerCase()
+  if ((names.listKind ?? '') === '' && (names.kind ?? '') !== '') names.listKind = `${names.kind}List`
+  spec.conversion ??= { strategy: 'None' }
+  const service = spec.conversion?.webhook?.clientConfig?.service
+  if (isSet(service)) service.port ??= 443
+}
+
+/** Objects may be stored in every version that was the storage version once. */
+function rememberStorageVersion(object: KubeObject): void {
+  const definition = object as ServedDefinition
+  const name = (definition.spec?.versions ?? []).find(({ storage }) => storage === true)?.name
+  if (name === undefined) return
+  const status = definition.status ?? {}
+  const known = status.storedVersions ?? []
+  definition.status = { ...status, storedVersions: known.includes(name) ? known : [...known, name] }
+}
+
+function nameErrors(object: KubeObject, spec: Spec): Errors {
+  const { name = '', generateName = '' } = metadataOf(object)
+  const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
+  const check = (value: string, field: string): Errors =>
+    value === '' || value === wanted
+      ? []
+      : [invalid(FieldPath.of('metadata', field), value, 'must be spec.names.plural+"."+spec.group')]
+  return [...check(generateName, 'generateName'), ...check(name, 'name')]
+}
+
+function storedVersionsErrors({ spec, status }: Definition): Errors {
+  const stored = status?.storedVersions ?? []
+  if (stored.length === 0) return [invalid(STORED_VERSIONS, null, 'must have at least one stored version')]
+  const versions = spec?.versions ?? []
+  return [
+    ...versions
+      .filter(({ storage, name = '' }) => storage === true && !stored.includes(name))
+      .map(({ name }) => invalid(STORED_VERSIONS, stored, `must have the storage version ${name}`)),
+    ...stored.flatMap((name, i) =>
+      versions.some((version) => version.name === name)
+        ? []
+        : [invalid(STORED_VERSIONS.index(i), name, 'objects may be stored in it: it must stay in spec.versions')],
+    ),
+  ]
+}
+
+type Approval = 'missing' | 'invalid' | 'approved' | 'bypassed'
+
+function approvalOf(object: KubeObject): Approval {
+  const text = metadataOf(object).annotations?.[APPROVED] ?? ''
+  if (text === '') return 'missing'
+  if (text.startsWith('unapproved')) return 'bypassed'
+  return URL.canParse(text) && new URL(text).host !== '' ? 'approved' : 'invalid'
+}
+
+/** Groups of the Kubernetes community need a word that says who agreed. */
+function approvalErrors(object: Definition, old?: Definition): Errors {
+  if (!COMMUNITY_GROUP.test(object.spec?.group ?? '')) return []
+  const approval = approvalOf(object)
+  if (old !== undefined && approvalOf(old) === approval) return []
+  const at = FieldPath.of('metadata', 'annotations').key(APPROVED)
+  if (approval === 'missing') return [required(at, 'protected groups need the link to the approval')]
+  return approval === 'invalid' ? [invalid(at, metadataOf(object).annotations?.[APPROVED], 'must be a URL')] : []
+}
+
+function preserveErrors({ spec }: Definition, old?: Definition): Errors {
+  if (old?.spec?.preserveUnknownFields === true || spec?.preserveUnknownFields !== true) return []
+  return [invalid(SPEC.child('preserveUnknownFields'), true, 'cannot set to true')]
+}
+
+const statusErrors = ({ status }: Definition): Errors =>
+  namesErrors(status?.acceptedNames ?? {}, FieldPath.of('status', 'acceptedNames'))
+
+function commonErrors(definition: Definition, options: SpecOptions, old?: Definition): Errors {
+  return [
+    ...specErrors(definition.spec ?? {}, options),
+    ...statusErrors(definition),
+    ...storedVersionsErrors(definition),
+    ...approvalErrors(definition, old),
+    ...preserveErrors(definition, old),
+  ]
+}
+
+function validate(object: KubeObject): Errors {
+  const definition = shared(object)
+  return [...nameErrors(object, definition.spec ?? {}), ...commonErrors(definition, STRICT)]
+}
+
+/** What the stored definition does already, the new one may do too. */
+function ratcheted({ spec = {} }: Definition): SpecOptions {
+  const schemas = schemasOf(spec)
+  const some = (holds: (schema: JsonSchema) => boolean): boolean =>
+    schemas.some((schema) => [...allSchemas(schema)].some(holds))
+  const at = FieldPath.of('schema')
+  const versions = spec.conversion?.conversionReviewVersions
+  return {
+    requireKnownReviewVersion: (versions ?? []).length === 0 || hasKnownVersion(versions),
+    requireSchemas:
+      isSet(spec.validation?.openAPIV3Schema) ||
+      (spec.versions ?? []).every(({ schema }) => isSet(schema?.openAPIV3Schema)),
+    requireStructural: !schemas.some(
+      (schema) => whyNotStructural(schema) !== undefined || structuralErrors(schema, at).length > 0,
+    ),
+    requirePrunedDefaults: !(
+      schemas.some(hasDefaults) && some((one) => isSet(one.default) && hasUnknownFields(one.default, one))
+    ),
+    requireValidTypes: !some(({ type = '' }) => type !== '' && !SCHEMA_TYPES.some((one) => one === type)),
+    requireAtomicSets: !some(isNonAtomicSet),
+    requireMapKeys: !some((one) => keyErrors(one, at).length > 0),
+  }
+}
+
+function validateUpdate(object: KubeObject, oldObject: KubeObject): Errors {
+  const [definition, old] = [shared(object), shared(oldObject)]
+  const [spec, before] = [definition.spec ?? {}, old.spec ?? {}]
+  const names = SPEC.child('names')
+  return [
+    ...commonErrors(definition, ratcheted(old), old),
+    ...(isEstablished(old)
+      ? [
+          ...immutable(spec.scope, before.scope, SPEC.child('scope')),
+          ...immutable(spec.names?.kind, before.names?.kind, names.child('kind')),
+        ]
+      : []),
+    ...immutable(spec.group, before.group, SPEC.child('group')),
+    ...immutable(spec.names?.plural, before.names?.plural, names.child('plural')),
+  ]
+}
+
+export const customResourceDefinitionRules: ResourceRules = {
+  conversions: { [V1BETA1]: definitionsV1beta1 },
+  allowUnconditionalUpdate: false,
+  metadataOnUpdate: 'changes',
+  setDefaults,
+  prepareForCreate: (object) => {
+    metadataOf(object).generation = 1
+    rememberStorageVersion(object)
+  },
+  prepareForUpdate: (object, old) => {
+    if (!sameValue(object['spec'], old['spec'])) metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+    rememberStorageVersion(object)
+  },
+  validate,
+  validateUpdate,
+  warningsOnCreate: (object) => formatWarnings(shared(object).spec ?? {}),
+  warningsOnUpdate: (object, old) => {
+    const known = new Set(formatWarnings(shared(old).spec ?? {}))
+    return formatWarnings(shared(object).spec ?? {}).filter((warning) => !known.has(warning))
+  },
+  status: { validateUpdate: (object) => statusErrors(object as Definition) },
+}
