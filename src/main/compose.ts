@@ -82,6 +82,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
       runtimeConfig: config.runtimeConfig,
       serviceNetwork: config.serviceNetwork,
       eventTtlSeconds: config.eventTtlSeconds,
+      allowPrivileged: config.allowPrivileged,
       logLevel: config.logLevel,
       authorization: config.authorization,
       authentication: credentials.authentication,

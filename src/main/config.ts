@@ -37,6 +37,7 @@ export interface Config {
   readonly kubernetesServiceNodePort: number
   readonly endpointReconcilerType: string
   readonly eventTtlSeconds: number
+  readonly allowPrivileged: boolean
   readonly admission: AdmissionStart
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
@@ -120,6 +121,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     advertiseAddress: services.advertiseAddress,
     kubernetesServiceNodePort: services.kubernetesServiceNodePort,
     endpointReconcilerType: services.endpointReconcilerType,
+    allowPrivileged: flagBoolean(values, 'allow-privileged'),
     eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
     admission: {
       enable: flagList(values, 'enable-admission-plugins'),

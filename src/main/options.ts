@@ -171,6 +171,13 @@ export const FLAGS: readonly Flag[] = [
     help: 'Seconds that a watch lasts at least when the client does not say; at most twice that.',
   },
   {
+    name: 'allow-privileged',
+    type: 'boolean',
+    default: 'true',
+    group: LIMITS,
+    help: 'Whether containers may be privileged. kube-apiserver’s default is false; clusters are set up with true.',
+  },
+  {
     name: 'event-ttl',
     type: 'duration',
     default: '1h',

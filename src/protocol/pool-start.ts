@@ -55,6 +55,7 @@ export interface PoolStart {
   readonly runtimeConfig: readonly string[]
   readonly serviceNetwork: ServiceNetwork
   readonly eventTtlSeconds: number
+  readonly allowPrivileged: boolean
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
   /** How kubelets are found. */

@@ -32,6 +32,7 @@ import { nodeRules } from './core/nodes/strategy.js'
 import { persistentVolumeClaimRules } from './core/persistentvolumeclaims/strategy.js'
 import { persistentVolumeRules } from './core/persistentvolumes/strategy.js'
 import { podRules } from './core/pods/strategy.js'
+import { podTemplateRules } from './core/podtemplates/strategy.js'
 import { replicationControllerRules } from './core/replicationcontrollers/strategy.js'
 import { resourceQuotaRules } from './core/resourcequotas/strategy.js'
 import { secretRules } from './core/secrets/strategy.js'
@@ -82,6 +83,7 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   namespaces: namespaceRules,
   'networkpolicies.networking.k8s.io': networkPolicyRules,
   pods: podRules,
+  podtemplates: podTemplateRules,
   'replicasets.apps': replicaSetRules,
   replicationcontrollers: replicationControllerRules,
   'rolebindings.rbac.authorization.k8s.io': roleBindingRules,

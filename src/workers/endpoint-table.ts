@@ -37,6 +37,7 @@ export interface EndpointTableOptions {
   /** Endpoints that do more than the store. */
   readonly handlers: HandlerTable
   readonly eventTtlSeconds: number
+  readonly allowPrivileged: boolean
   /** What a resource does around its writes; asked when its store is made. */
   readonly hooks?: (resource: GroupResource) => StoreHooks | undefined
   /** Told of every object that is gone, however it went. */
@@ -89,6 +90,7 @@ export class EndpointTable {
       kind: { group: stored.info.group, kind: info.kind },
       namespaceScoped: info.namespaced,
       hasStatus: info.subresources.some((s) => s.name === 'status'),
+      allowPrivileged: this.#options.allowPrivileged,
     }
     const strategy = new RulesStrategy(shape, rules)
     const update = this.#updateStrategy(shape, rules, strategy, subresource, row)

@@ -105,6 +105,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       authorizer,
     }),
     eventTtlSeconds: start.eventTtlSeconds,
+    allowPrivileged: start.allowPrivileged,
     // The object is gone all the same: what could not be told is mended by those who count.
     deleted: (resource, object) =>
       admission

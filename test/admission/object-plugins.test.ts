@@ -47,6 +47,7 @@ t.test('TaintNodesByCondition, StorageObjectInUseProtection', async (t) => {
   for (const [resource, finalizer] of [
     ['persistentvolumes', 'kubernetes.io/pv-protection'],
     ['persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
+    ['volumeattributesclasses.storage.k8s.io', 'kubernetes.io/vac-protection'],
   ] as const) {
     const object: KubeObject = { metadata: { name: 'v' } }
     await ask(new StorageObjectInUseProtection(), { resource, object })

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { KubeObject } from '#keelson/api/object.js'
+import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { partialObjectMetadata } from '#keelson/workers/table.js'
@@ -70,5 +71,74 @@ t.test('who deletes a job without saying what becomes of its pods is warned', (t
   t.equal(warningsOnDelete?.({}).length, 1)
   t.equal(warningsOnDelete?.({ propagationPolicy: 'Background' }).length, 0)
   t.equal(warningsOnDelete?.({ orphanDependents: false }).length, 0)
+  t.end()
+})
+
+t.test('an API service is named after what it serves, by this server or by another', (t) => {
+  const of = (spec: object, name = 'v1.g.example.com'): string[] =>
+    causes('apiservices', 'apiregistration.k8s.io', { metadata: { name }, spec })
+  const local = { group: 'g.example.com', version: 'v1', groupPriorityMinimum: 100, versionPriority: 15 }
+  const service = { name: 'a', namespace: 'b' }
+  const cases: [object, string[]][] = [
+    [local, []],
+    [{ ...local, service }, []],
+    [{ ...local, group: 'h.example.com' }, ['metadata.name|FieldValueInvalid']],
+    [{ ...local, group: '', version: 'v2' }, ['metadata.name|FieldValueInvalid', 'spec.group|FieldValueRequired']],
+    [{ ...local, version: 'V1' }, ['metadata.name|FieldValueInvalid', 'spec.version|FieldValueInvalid']],
+    [{ ...local, groupPriorityMinimum: 20001 }, ['spec.groupPriorityMinimum|FieldValueInvalid']],
+    [{ ...local, versionPriority: 0 }, ['spec.versionPriority|FieldValueInvalid']],
+    [{ ...local, caBundle: 'YWFh' }, ['spec.caBundle|FieldValueInvalid']],
+    [{ ...local, insecureSkipTLSVerify: true }, ['spec.insecureSkipTLSVerify|FieldValueInvalid']],
+    [{ ...local, service: {} }, ['spec.service.namespace|FieldValueRequired', 'spec.service.name|FieldValueRequired']],
+    [{ ...local, service: { ...service, port: 0 } }, ['spec.service.port|FieldValueInvalid']],
+    [
+      { ...local, service, caBundle: 'YWFh', insecureSkipTLSVerify: true },
+      ['spec.insecureSkipTLSVerify|FieldValueInvalid'],
+    ],
+  ]
+  for (const [spec, expected] of cases) t.same(of(structuredClone(spec)), expected, JSON.stringify(spec))
+  const rules = rulesOf({ group: 'apiregistration.k8s.io', resource: 'apiservices' })
+  const made: KubeObject = { spec: local }
+  rules.prepareForCreate?.(made, context)
+  t.match(made['status'], { conditions: [{ type: 'Available', status: 'True', reason: 'Local' }] })
+  t.end()
+})
+
+t.test('a pod template by itself is checked as one of a workload', (t) => {
+  const container = { name: 'c', image: 'i' }
+  const of = (spec: object): string[] => causes('podtemplates', '', { template: { spec } } as KubeObject)
+  t.same(of({ containers: [container] }), [])
+  t.same(of({ containers: [] }), ['template.spec.containers|FieldValueRequired'])
+  t.same(of({ containers: [container, container] }), ['template.spec.containers[1].name|FieldValueDuplicate'])
+  t.end()
+})
+
+t.test('where nothing may be privileged, every kind that has pods says so', (t) => {
+  const shape = { kind: { group: '', kind: 'X' }, namespaceScoped: true, hasStatus: true }
+  const containers = [{ name: 'c', image: 'i', securityContext: { privileged: true } }]
+  const metadata = { name: 'x', namespace: 'a' }
+  const cases: [string, string, KubeObject, string][] = [
+    ['', 'pods', { spec: { containers } }, 'spec'],
+    ['', 'podtemplates', { template: { spec: { containers } } }, 'template.spec'],
+    ['apps', 'deployments', { spec: { template: { spec: { containers } } } }, 'spec.template.spec'],
+    [
+      'batch',
+      'cronjobs',
+      { spec: { jobTemplate: { spec: { template: { spec: { containers } } } } } },
+      'spec.jobTemplate.spec.template.spec',
+    ],
+  ]
+  for (const [group, resource, given, at] of cases) {
+    const rules = rulesOf({ group, resource })
+    const object = { ...structuredClone(given), metadata }
+    rules.setDefaults?.(object)
+    const said = (allowPrivileged: boolean): string[] =>
+      new RulesStrategy({ ...shape, allowPrivileged }, rules)
+        .validate(object, context)
+        .map(({ field, type }) => `${field}|${type}`)
+    const cause = `${at}.containers[0].securityContext.privileged|FieldValueForbidden`
+    t.ok(said(false).includes(cause), resource)
+    t.notOk(said(true).includes(cause), resource)
+  }
   t.end()
 })

@@ -61,6 +61,8 @@ export interface ResourceRules extends UpdateRules {
   readonly nameRule?: NameRule
   /** Default: the base and five random letters. */
   generateName?(base: string): string
+  /** Where the spec of its pods is, for kinds that have any. */
+  readonly podSpecAt?: readonly string[]
   readonly allowCreateOnUpdate?: boolean
   /** Default: true. */
   readonly allowUnconditionalUpdate?: boolean

@@ -9,6 +9,7 @@ import {
   validateObjectMetaUpdate,
   validateQualifiedFinalizers,
 } from '../../api/validation/object-meta.js'
+import { privilegedContainerErrors } from './privileged-containers.js'
 import type { ResourceRules } from './resource-rules.js'
 import type { GarbageCollectionPolicy, RequestContext, Strategy, UpdateStrategy } from './strategy.js'
 import { generateName } from './system-fields.js'
@@ -17,6 +18,8 @@ export interface StrategyShape {
   readonly kind: GroupKind
   readonly namespaceScoped: boolean
   readonly hasStatus: boolean
+  /** Whether containers may be privileged; --allow-privileged. Default: true. */
+  readonly allowPrivileged?: boolean
 }
 
 /** Create, update and delete of the resource itself. */
@@ -30,11 +33,13 @@ export class RulesStrategy implements Strategy {
   readonly checkGracefulDelete?: NonNullable<Strategy['checkGracefulDelete']>
   readonly #rules: ResourceRules
   readonly #hasStatus: boolean
+  readonly #allowPrivileged: boolean
 
   constructor(shape: StrategyShape, rules: ResourceRules) {
     this.kind = shape.kind
     this.namespaceScoped = shape.namespaceScoped
     this.#hasStatus = shape.hasStatus
+    this.#allowPrivileged = shape.allowPrivileged ?? true
     this.#rules = rules
     this.allowCreateOnUpdate = rules.allowCreateOnUpdate ?? false
     this.allowUnconditionalUpdate = rules.allowUnconditionalUpdate ?? true
@@ -57,7 +62,11 @@ export class RulesStrategy implements Strategy {
   }
 
   validate(object: KubeObject, context: RequestContext): FieldError[] {
-    return [...this.#validateMetadata(object), ...(this.#rules.validate?.(object, context) ?? [])]
+    return [
+      ...this.#validateMetadata(object),
+      ...(this.#rules.validate?.(object, context) ?? []),
+      ...this.#privilegeErrors(object),
+    ]
   }
 
   warningsOnCreate(object: KubeObject, context: RequestContext): string[] {
@@ -83,7 +92,12 @@ export class RulesStrategy implements Strategy {
     const changes = metadataOnUpdate === 'none' ? [] : validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
     const whole = metadataOnUpdate === 'whole' ? this.#validateMetadata(object) : []
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
-    return [...changes, ...whole, ...own]
+    return [...changes, ...whole, ...own, ...this.#privilegeErrors(object)]
+  }
+
+  #privilegeErrors(object: KubeObject): FieldError[] {
+    const { podSpecAt } = this.#rules
+    return this.#allowPrivileged || podSpecAt === undefined ? [] : privilegedContainerErrors(object, podSpecAt)
   }
 
   warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {

@@ -130,6 +130,7 @@ const count = (name: string, description: string, field: string) =>
   text<DaemonSet>(name, description, ({ status }) => status?.[field] ?? 0, INTEGER)
 
 export const daemonSetRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   fieldAnnotations: [TEMPLATE_GENERATION],
   metadataOnUpdate: 'changes',

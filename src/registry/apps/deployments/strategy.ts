@@ -121,6 +121,7 @@ function validateStatus(object: KubeObject, old: KubeObject): Errors {
 }
 
 export const deploymentRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   setDefaults,

@@ -66,6 +66,7 @@ export const replicaStatusErrors = (status: Counts | undefined): Errors =>
   )
 
 export const replicaSetRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   indexedFields: [{ name: 'status.replicas', default: '0' }],

@@ -198,6 +198,7 @@ function historyWarnings({ spec }: StatefulSet): string[] {
 }
 
 export const statefulSetRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   nameRule: dnsLabelName,
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',

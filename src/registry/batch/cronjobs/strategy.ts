@@ -101,6 +101,7 @@ const jobWarnings = (object: KubeObject): string[] =>
   jobSpecWarnings((object as CronJob).spec?.jobTemplate?.spec ?? {}, JOB_SPEC)
 
 export const cronJobRules: ResourceRules = {
+  podSpecAt: ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   setDefaults,

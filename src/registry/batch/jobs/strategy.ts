@@ -190,6 +190,7 @@ function durationText({ status }: Job, nowMs: number): string {
 }
 
 export const jobRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   garbageCollection: 'OrphanDependents',
   indexedFields: [{ name: 'status.successful', paths: [['status', 'succeeded']], default: '0' }],

@@ -125,6 +125,7 @@ function checkGracefulDelete(object: KubeObject, options: DeleteOptions): boolea
 }
 
 export const podRules: ResourceRules = {
+  podSpecAt: ['spec'],
   generationFields: ['spec'],
   indexedFields: [
     { name: 'spec.nodeName' },

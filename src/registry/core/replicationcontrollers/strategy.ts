@@ -87,6 +87,7 @@ function selects(selector: Record<string, string>, labels: Record<string, string
 }
 
 export const replicationControllerRules: ResourceRules = {
+  podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   garbageCollection: 'OrphanDependents',
