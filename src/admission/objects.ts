@@ -29,8 +29,6 @@ export const NODES = core('nodes')
 export const SERVICE_ACCOUNTS = core('serviceaccounts')
 export const LIMIT_RANGES = core('limitranges')
 export const RESOURCE_QUOTAS = core('resourcequotas')
-export const PERSISTENT_VOLUMES = core('persistentvolumes')
-export const PERSISTENT_VOLUME_CLAIMS = core('persistentvolumeclaims')
 export const PRIORITY_CLASSES: GroupVersionResource = {
   group: 'scheduling.k8s.io',
   version: 'v1',
@@ -50,9 +48,4 @@ export const RUNTIME_CLASSES: GroupVersionResource = {
   group: 'node.k8s.io',
   version: 'v1',
   resource: 'runtimeclasses',
-}
-export const SIGNING_REQUESTS: GroupVersionResource = {
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  resource: 'certificatesigningrequests',
 }

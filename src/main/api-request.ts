@@ -49,7 +49,6 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   bodyBytes: number | undefined
   /** Runs while an answer is owed. */
   deadline: Timer | undefined
-  #abort: AbortController | undefined
   #leave: Leave | undefined
   #goneListeners: (() => void)[] | undefined
 
@@ -111,13 +110,9 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
     }
   }
 
-  /** Aborts when nobody waits for the answer any longer. */
-  signal(): AbortSignal {
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController()
-      if (this.exchange.over) this.#abort.abort()
-    }
-    return this.#abort.signal
+  /** Nobody waits for the answer any longer. */
+  get gone(): boolean {
+    return this.exchange.over
   }
 
   /** What limits a collection: an authorizer may allow a part of it. */
@@ -161,7 +156,6 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   finished(): void {
     this.deadline?.cancel()
     this.leave()
-    this.#abort?.abort()
     const listeners = this.#goneListeners
     this.#goneListeners = undefined
     if (listeners !== undefined) for (const listener of listeners) listener()

@@ -146,7 +146,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     )
   } else {
     const handlers: CallHandlers<MainCalls> = {
-      pool: ({ type, input }, signal) => pool.run(type, input, signal),
+      pool: ({ type, input }, caller) => pool.run(type, input, caller),
       health: () => line.health(),
       metrics: () => line.metrics(),
       threads: () => threads.names(),

@@ -368,11 +368,7 @@ export class FrontEnd {
       context: this.#context,
       framing,
       open: (port) =>
-        this.#options.pool.run(
-          'watch',
-          { request: this.#poolRequest(request, new Uint8Array()), port },
-          request.signal(),
-        ),
+        this.#options.pool.run('watch', { request: this.#poolRequest(request, new Uint8Array()), port }, request),
       onEnd: () => {
         if (watch !== undefined) this.#watches.delete(watch)
       },
@@ -399,14 +395,14 @@ export class FrontEnd {
   async #fromPool(request: ReadRequest): Promise<void> {
     await respondEncoded(
       request.exchange,
-      await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array()), request.signal()),
+      await this.#options.pool.run('read', this.#poolRequest(request, new Uint8Array()), request),
     )
   }
 
   async #write(request: ReadRequest): Promise<void> {
     const body = await request.exchange.readBody(MAX_BODY_BYTES)
     request.bodyBytes = body.byteLength
-    const response = await this.#options.pool.run('write', this.#poolRequest(request, body), request.signal())
+    const response = await this.#options.pool.run('write', this.#poolRequest(request, body), request)
     await respondEncoded(request.exchange, response)
   }
 

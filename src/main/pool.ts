@@ -11,6 +11,7 @@ import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import type { InspectionLine } from '../protocol/thread-inspection.js'
+import type { Caller } from './caller.js'
 import { PoolMetrics } from './pool-metrics.js'
 import { TaskQueue } from './task-queue.js'
 
@@ -40,8 +41,8 @@ export const defaultPoolThreads = (): number => Math.max(1, Math.min(8, cpus().l
 
 /** Who wants something of the pool needs no more of it. */
 export interface PoolRunner {
-  /** `signal`: what has not begun when it aborts never does. */
-  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], signal?: AbortSignal): Promise<PoolResult<K>>
+  /** What has not begun when the caller is gone never does. */
+  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>>
 }
 
 /**
@@ -115,14 +116,10 @@ export class Pool implements Closable, PoolRunner {
     thread.postMessage({ port, changes: port2, definitions } satisfies OwnerLine, [port, port2])
   }
 
-  run<K extends PoolTaskName>(
-    type: K,
-    input: Parameters<PoolTasks[K]>[0],
-    signal?: AbortSignal,
-  ): Promise<PoolResult<K>> {
+  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
     const task = { type, input } as PoolTask
     const start = (): Promise<PoolResult<K>> => this.#piscina.run(task, { transferList: transferable(task) })
-    return this.#metrics.timed(type, this.#queue.run(start, signal))
+    return this.#metrics.timed(type, this.#queue.run(start, caller))
   }
 
   async close(): Promise<void> {

@@ -3,14 +3,15 @@ import type { Transferable } from 'node:worker_threads'
 import { Deferred } from '../lib/deferred.js'
 import { fromErrorRecord, toErrorRecord } from '../protocol/error-record.js'
 import type { CallMessage } from '../protocol/main-front-end.js'
+import { type Caller, RemoteCaller } from './caller.js'
 
 type Transfer = readonly Transferable[]
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a method map; each map says its own types
 export type Calls = { [method: string]: (input: any) => unknown }
 
-/** Handlers of one side. `signal` aborts when the caller gives up. */
+/** Handlers of one side. */
 export type CallHandlers<C extends Calls> = {
-  [K in keyof C]: (input: Parameters<C[K]>[0], signal: AbortSignal) => Promise<ReturnType<C[K]>> | ReturnType<C[K]>
+  [K in keyof C]: (input: Parameters<C[K]>[0], caller: Caller) => Promise<ReturnType<C[K]>> | ReturnType<C[K]>
 }
 
 export interface CallPort {
@@ -27,7 +28,7 @@ export interface PortCallsOptions<In extends Calls> {
 export class PortCalls<Out extends Calls, In extends Calls> {
   readonly #options: PortCallsOptions<In>
   readonly #waiting = new Map<number, Deferred<unknown>>()
-  readonly #serving = new Map<number, AbortController>()
+  readonly #serving = new Map<number, RemoteCaller>()
   #lastCall = 0
   #ended: Error | undefined
 
@@ -38,7 +39,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
   call<K extends keyof Out & string>(
     method: K,
     input: Parameters<Out[K]>[0],
-    { transfer = [], signal }: { readonly transfer?: Transfer; readonly signal?: AbortSignal | undefined } = {},
+    { transfer = [], caller }: { readonly transfer?: Transfer; readonly caller?: Caller | undefined } = {},
   ): Promise<ReturnType<Out[K]>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     const id = ++this.#lastCall
@@ -46,7 +47,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
     this.#waiting.set(id, reply)
     const { port } = this.#options
     port.postMessage({ type: 'call', id, method, input }, [...transfer])
-    signal?.addEventListener('abort', () => {
+    caller?.onGone(() => {
       if (this.#waiting.has(id)) port.postMessage({ type: 'cancel', id })
     })
     return reply.promise as Promise<ReturnType<Out[K]>>
@@ -59,7 +60,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
         void this.#serve(message)
         return true
       case 'cancel':
-        this.#serving.get(message.id)?.abort()
+        this.#serving.get(message.id)?.leave()
         return true
       case 'reply':
         this.#settle(message.id)?.resolve(message.result)
@@ -77,7 +78,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
     this.#ended = error
     for (const reply of this.#waiting.values()) reply.reject(error)
     this.#waiting.clear()
-    for (const controller of this.#serving.values()) controller.abort()
+    for (const caller of this.#serving.values()) caller.leave()
   }
 
   #settle(id: number): Deferred<unknown> | undefined {
@@ -88,10 +89,10 @@ export class PortCalls<Out extends Calls, In extends Calls> {
 
   async #serve({ id, method, input }: CallMessage & { type: 'call' }): Promise<void> {
     const { port, handlers, transferOf } = this.#options
-    const controller = new AbortController()
-    this.#serving.set(id, controller)
+    const caller = new RemoteCaller()
+    this.#serving.set(id, caller)
     try {
-      const result: unknown = await handlers[method]!(input, controller.signal)
+      const result: unknown = await handlers[method]!(input, caller)
       port.postMessage({ type: 'reply', id, result }, [...(transferOf?.(result) ?? [])])
     } catch (error) {
       port.postMessage({ type: 'error', id, error: toErrorRecord(error) })

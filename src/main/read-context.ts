@@ -4,6 +4,7 @@ import type { UserInfo } from '../api/user-info.js'
 import type { ArenaReader, ClockView } from '../cacher/shared-memory.js'
 import type { Clock } from '../lib/clock.js'
 import type { Random } from '../lib/jitter.js'
+import type { Caller } from './caller.js'
 import type { Converter } from './converter.js'
 import type { Exchange } from './exchange.js'
 import type { ReadMetrics } from './read-metrics.js'
@@ -23,7 +24,7 @@ export interface CacheView {
 }
 
 /** One request that reads, as far as it is understood. */
-export interface ReadRequest {
+export interface ReadRequest extends Caller {
   readonly exchange: Exchange
   readonly info: RequestInfo
   readonly query: URLSearchParams
@@ -31,7 +32,6 @@ export interface ReadRequest {
   readonly user: UserInfo
   readonly timeoutMs: number
   bodyBytes: number | undefined
-  signal(): AbortSignal
 }
 
 export interface ReadContext {

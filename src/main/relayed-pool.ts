@@ -2,6 +2,7 @@
 import { MessagePort, type Transferable } from 'node:worker_threads'
 import type { MainCalls } from '../protocol/main-front-end.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../protocol/main-pool.js'
+import type { Caller } from './caller.js'
 import { type PoolRunner, transferable } from './pool.js'
 import type { Calls, PortCalls } from './port-calls.js'
 
@@ -12,13 +13,9 @@ export class RelayedPool implements PoolRunner {
     this.#calls = calls
   }
 
-  run<K extends PoolTaskName>(
-    type: K,
-    input: Parameters<PoolTasks[K]>[0],
-    signal?: AbortSignal,
-  ): Promise<PoolResult<K>> {
+  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
     const task = { type, input } as PoolTask
-    return this.#calls.call('pool', task, { transfer: transferable(task), signal }) as Promise<PoolResult<K>>
+    return this.#calls.call('pool', task, { transfer: transferable(task), caller }) as Promise<PoolResult<K>>
   }
 }
 

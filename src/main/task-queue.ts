@@ -1,11 +1,12 @@
 /** Thread: any. So many tasks at once; the others wait in order, up to a limit, and never begin once they are given up. */
 import { newTooManyRequests } from '../api/status.js'
 import { Deferred } from '../lib/deferred.js'
+import type { Caller } from './caller.js'
 import { TaskCancelled } from './task-cancelled.js'
 
 interface Waiting {
   readonly start: () => Promise<unknown>
-  readonly signal: AbortSignal | undefined
+  readonly caller: Caller | undefined
   readonly result: Deferred<unknown>
 }
 
@@ -30,12 +31,12 @@ export class TaskQueue {
     return this.#waiting.length - this.#head
   }
 
-  run<T>(start: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  run<T>(start: () => Promise<T>, caller?: Caller): Promise<T> {
     if (this.#running < this.#options.capacity) return this.#start(start)
     if (this.waiting >= this.#options.maxWaiting)
       return Promise.reject(newTooManyRequests('too many requests, please try again later', 1))
     const result = new Deferred<unknown>()
-    this.#waiting.push({ start, signal, result })
+    this.#waiting.push({ start, caller, result })
     return result.promise as Promise<T>
   }
 
@@ -51,8 +52,8 @@ export class TaskQueue {
 
   #next(): void {
     while (this.#running < this.#options.capacity && this.waiting > 0) {
-      const { start, signal, result } = this.#waiting[this.#head++]!
-      if (signal?.aborted === true) result.reject(new TaskCancelled())
+      const { start, caller, result } = this.#waiting[this.#head++]!
+      if (caller?.gone === true) result.reject(new TaskCancelled())
       else result.resolve(this.#start(start))
     }
     if (this.#head <= this.#waiting.length / 2) return

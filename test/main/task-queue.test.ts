@@ -1,5 +1,6 @@
 import t from 'tap'
 import { StatusError } from '#keelson/api/status.js'
+import { RemoteCaller } from '#keelson/main/caller.js'
 import { TaskCancelled } from '#keelson/main/task-cancelled.js'
 import { TaskQueue } from '#keelson/main/task-queue.js'
 
@@ -19,15 +20,15 @@ t.test('so many run at once, the others in order; who gives up never begins', as
       ends[n] = () => resolve(n)
     })
   }
-  const giveUp = new AbortController()
+  const giveUp = new RemoteCaller()
   const results = [0, 1, 2].map((n) => queue.run(task(n)))
-  const given = failure(queue.run(task(3), giveUp.signal))
+  const given = failure(queue.run(task(3), giveUp))
   const last = queue.run(task(4))
   t.same(begun, [0, 1])
   t.equal(queue.waiting, 3)
   const refused = await failure(queue.run(task(5)))
   t.equal(refused instanceof StatusError && refused.code, 429)
-  giveUp.abort()
+  giveUp.leave()
   ends[0]!()
   await results[0]
   t.same(begun, [0, 1, 2])

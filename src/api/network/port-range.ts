@@ -6,7 +6,6 @@ export interface PortRange {
   readonly size: number
 }
 
-export const DEFAULT_PORT_RANGE: PortRange = { base: 30000, size: 2768 }
 const MAX_PORT = 65535
 
 /** Also `30000+100`, a base and how many more. Undefined when it is no range of ports. */

@@ -64,7 +64,7 @@ export class KubeletConnector implements Connector, Closable {
     exchange.head.keepHeaders()
     if (hasBody(exchange)) exchange.bodyStream()
     await this.#authorizeCreate(request)
-    const answer = await this.#pool.run('connect', input, request.signal())
+    const answer = await this.#pool.run('connect', input, request)
     if ('response' in answer) {
       await respondEncoded(exchange, answer.response)
       return

@@ -2,9 +2,6 @@
 import type { KubeObject } from '../../../api/object.js'
 import type { List } from '../../../api/validation/checks.js'
 
-/** The ranges of --service-cluster-ip-range. */
-export const DEFAULT_SERVICE_CIDR = 'kubernetes'
-
 export interface ServiceCIDR extends KubeObject {
   spec?: { cidrs?: List<string> }
   status?: { conditions?: { type?: string; status?: string }[] }
