@@ -1,4 +1,4 @@
-// npm run generate                      src/api/catalogue → src/api/generated
+// npm run generate                      src/api/catalogue → src/api/generated; src/metrics/families.ts → docs/metrics.md
 // npm run generate -- --check           fails when the generated files are not up to date
 // npm run generate -- --import FACTS --go PREFIX=FOLDER…
 //                                       first refreshes src/api/catalogue from published facts: FACTS holds
@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { metricsDocument } from './generate-metrics-doc.mjs'
 import { generatedFiles } from './generate-tables.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -34,8 +35,9 @@ if (values.import !== undefined) {
 
 const stale = []
 mkdirSync(generated, { recursive: true })
-for (const [name, text] of generatedFiles(tables)) {
-  const file = path.join(generated, name)
+const files = [...generatedFiles(tables)].map(([name, text]) => [path.join(generated, name), text])
+files.push([path.join(root, 'docs/metrics.md'), await metricsDocument(path.join(root, 'src/metrics/families.ts'))])
+for (const [file, text] of files) {
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   stale.push(path.relative(root, file))
   if (!values.check) writeFileSync(file, text)

@@ -14,6 +14,7 @@ export interface RequestLogOptions {
 
 /** The server is at fault, and not merely busy. */
 const INTERNAL_ERROR = 500
+const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 
 export class RequestLog implements RequestObserver {
   readonly #logger: Logger
@@ -29,7 +30,9 @@ export class RequestLog implements RequestObserver {
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void {
     const { status } = outcome
     if (status >= 500) {
-      if (status === INTERNAL_ERROR) this.#logger.error(fieldsOf(request, outcome), 'a request failed')
+      // Whoever asks how it is knows what to do with the answer.
+      if (HEALTH_PATH.test(request.info.path)) this.#logger.info(fieldsOf(request, outcome), 'a health check failed')
+      else if (status === INTERNAL_ERROR) this.#logger.error(fieldsOf(request, outcome), 'a request failed')
       else this.#logger.warn(fieldsOf(request, outcome), 'a request failed')
     } else if (outcome.durationMs - request.waitedMs >= this.#slowMs && !request.longRunning)
       this.#logger.warn(fieldsOf(request, outcome), 'a request was slow')

@@ -53,7 +53,7 @@ export const requestFamilies = {
   ),
   sliDuration: histogram(
     'apiserver_request_sli_duration_seconds',
-    'The same less what the server only waited for: flow control, webhooks.',
+    'The same less the time in the queues of flow control.',
     REQUEST_SECONDS.slice(2),
     'verb',
     ...REQUEST,

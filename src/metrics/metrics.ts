@@ -1,9 +1,11 @@
 /** Thread: main. The registry behind /metrics: what all threads have counted, and what is known of the process. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Clock } from '../lib/clock.js'
 import type { MetricsPage } from '../protocol/metrics-line.js'
 import { Collector, type Sum } from './collector.js'
+import { Exposition } from './exposition.js'
 import { FAMILIES } from './families.js'
 import type { Family } from './family.js'
 import { Recorder } from './recorder.js'
@@ -12,6 +14,8 @@ import { WorkMetrics } from './work-metrics.js'
 
 /** The thread that collects; others are numbered as they come. */
 const MAIN = 0
+/** Characters made in one turn of the event loop: well below a millisecond. */
+const TURN_LENGTH = 64 * 1024
 
 export class Metrics {
   readonly recorder: Recorder
@@ -20,14 +24,13 @@ export class Metrics {
   readonly #collector = new Collector(FAMILIES)
   /** Called before each scrape, to set what is only known by asking. */
   readonly #probes: (() => Promise<void> | void)[] = []
-  #sums = new Map<Family, Sum[]>()
+  readonly #exposition = new Exposition()
+  #scrape: Promise<string> | undefined
   #lastThread = MAIN
 
   constructor() {
     this.recorder = new Recorder((page) => this.#collector.addPage(MAIN, page))
     this.storage = new StorageMetrics(this.recorder)
-    for (const family of FAMILIES)
-      this.#registry.registerMetric(new FamilyMetric(family, () => this.#sums) as unknown as Metric)
   }
 
   start(): void {
@@ -53,58 +56,35 @@ export class Metrics {
     return work
   }
 
-  async text(): Promise<string> {
+  /** Who asks while one is being made gets the same. */
+  text(): Promise<string> {
+    this.#scrape ??= this.#make().finally(() => {
+      this.#scrape = undefined
+    })
+    return this.#scrape
+  }
+
+  /** In turns, so that requests go on meanwhile. */
+  async #make(): Promise<string> {
     await Promise.all(this.#probes.map((probe) => probe()))
-    this.#sums = this.#collector.collect()
-    return this.#registry.metrics()
+    const own = await this.#registry.metrics()
+    await nextTurn()
+    const sums = this.#collector.collect()
+    const parts: string[] = []
+    let length = 0
+    for (const family of FAMILIES) {
+      const text = this.#exposition.family(family, sums.get(family) ?? [])
+      parts.push(text)
+      length += text.length
+      if (length < TURN_LENGTH) continue
+      length = 0
+      await nextTurn()
+    }
+    return `${parts.join('')}${own}`
   }
 
   /** One series, for pages and tests that need no text. */
   sums(family: Family): readonly Sum[] {
     return this.#collector.collect().get(family) ?? []
-  }
-}
-
-interface Value {
-  readonly labels: Record<string, string | number>
-  readonly value: number
-  readonly metricName?: string
-  readonly sharedLabels?: Record<string, string>
-}
-
-/** A family as prom-client asks for it. */
-class FamilyMetric {
-  readonly name: string
-  readonly help: string
-  readonly #family: Family
-  readonly #sums: () => ReadonlyMap<Family, readonly Sum[]>
-
-  constructor(family: Family, sums: () => ReadonlyMap<Family, readonly Sum[]>) {
-    this.name = family.name
-    this.help = family.help
-    this.#family = family
-    this.#sums = sums
-  }
-
-  get(): { name: string; help: string; type: string; values: Value[] } {
-    const { name, help, type } = this.#family
-    const sums = this.#sums().get(this.#family) ?? []
-    return { name, help, type, values: sums.flatMap((sum) => this.#values(sum)) }
-  }
-
-  #values({ labels, cells }: Sum): Value[] {
-    const { name, type, buckets } = this.#family
-    const named = Object.fromEntries(this.#family.labels.map((label, i) => [label, labels[i] ?? '']))
-    if (type !== 'histogram') return [{ labels: named, value: cells[0]! }]
-    const values: Value[] = []
-    let count = 0
-    for (let i = 0; i <= buckets.length; i++) {
-      count += cells[i]!
-      const le = i < buckets.length ? buckets[i]! : '+Inf'
-      values.push({ metricName: `${name}_bucket`, labels: { le }, sharedLabels: named, value: count })
-    }
-    values.push({ metricName: `${name}_sum`, labels: named, value: cells[buckets.length + 1]! })
-    values.push({ metricName: `${name}_count`, labels: named, value: count })
-    return values
   }
 }

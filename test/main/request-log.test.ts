@@ -28,7 +28,7 @@ function logged(slowMs: number, everything: boolean): { readonly log: RequestLog
 const request = (changes: Partial<ObservedRequest> = {}): ObservedRequest =>
   ({
     head: { method: 'GET', rawPath: '/api/v1/pods', query: 'limit=5', auditId: 'audit-1', userAgent: 'tests' },
-    info: { verb: 'list' },
+    info: { verb: 'list', path: '/api/v1/pods' },
     user: { name: 'alice' },
     longRunning: false,
     waitedMs: 0,
@@ -48,6 +48,12 @@ t.test('what fails is an error when the server is at fault, a warning when it is
       ['warn', 'a request failed'],
     ],
   )
+  log.onFinished(request({ info: { verb: 'get', path: '/readyz' } as ObservedRequest['info'] }), {
+    status: 500,
+    bytes: 10,
+    durationMs: 1,
+  })
+  t.match(lines.pop(), { level: 'info', message: 'a health check failed' }, 'a server that starts says so often')
   t.same(lines[0]?.fields, {
     auditID: 'audit-1',
     verb: 'list',

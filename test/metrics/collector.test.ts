@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import { Collector } from '#keelson/metrics/collector.js'
+import { formatBound } from '#keelson/metrics/exposition.js'
 import { processFamilies, requestFamilies } from '#keelson/metrics/families.js'
 import type { Family } from '#keelson/metrics/family.js'
 import { Metrics } from '#keelson/metrics/metrics.js'
@@ -95,10 +96,27 @@ t.test('the text is what Prometheus reads', async (t) => {
   t.match(text, /# TYPE apiserver_response_sizes histogram/)
   t.match(
     text,
-    'apiserver_response_sizes_bucket{le="10000",verb="GET",group="",version="v1",resource="pods",subresource="",scope="resource",component="apiserver"} 1',
+    'apiserver_response_sizes_bucket{verb="GET",group="",version="v1",resource="pods",subresource="",scope="resource",component="apiserver",le="10000"} 1',
   )
   t.match(text, /apiserver_response_sizes_count\{.*\} 1\n/)
   t.match(text, /apiserver_response_sizes_sum\{.*\} 1500\n/)
   port1.close()
   await until(async () => (await metrics.text()).includes('keelson_pool_tasks_total{type="write"} 3'))
+})
+
+t.test('bounds are written as Go writes them', async (t) => {
+  const bounds = [0, 0.005, 0.25, 1, 30, 86_400, 150_000, 1e6, 1_050_000, 31_104_000, 1e9, 1e-8, 5e-6, 0.0001]
+  t.same(
+    bounds.map(formatBound),
+    '0 0.005 0.25 1 30 86400 150000 1e+06 1.05e+06 3.1104e+07 1e+09 1e-08 5e-06 0.0001'.split(' '),
+  )
+})
+
+t.test('a gauge that every thread says is said once', async (t) => {
+  const shared: Family = { ...gauge, merge: 'max' }
+  const collector = new Collector([counter, shared])
+  thread(collector, 1).series(shared).set(-1)
+  t.same(cells(collector, shared), [['', [-1]]])
+  thread(collector, 2).series(shared).set(1)
+  t.same(cells(collector, shared), [['', [1]]])
 })
