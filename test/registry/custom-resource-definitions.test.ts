@@ -290,3 +290,35 @@ t.test('formats that nobody checks are warned of', (t) => {
   t.same(rules.warningsOnCreate?.(object, context), ['unrecognized format "odd"'])
   t.end()
 })
+
+t.test('rules are expressions about values of their schema', (t) => {
+  const rule = (expression: string, more: Tree = {}): string[] =>
+    ofProperty({
+      type: 'object',
+      properties: {
+        n: { type: 'integer' },
+        'a-b': { type: 'string' },
+        namespace: { type: 'string' },
+        when: { type: 'string', format: 'date-time' },
+        any: { 'x-kubernetes-preserve-unknown-fields': true },
+      },
+      'x-kubernetes-validations': [{ rule: expression, ...more }],
+    }).map((cause) => cause.replace('.x-kubernetes-validations[0]', ''))
+  t.same(rule('self.n > 1 && self.a__dash__b == "x" && self.__namespace__ != ""'), [])
+  t.same(rule('self.when > timestamp("2020-01-01T00:00:00Z")'), [])
+  t.same(rule('self.nope > 1'), ['.rule|Invalid'])
+  t.same(rule('self.any == 1'), ['.rule|Invalid'], 'nothing is known of it')
+  t.same(rule('self.n'), ['.rule|Invalid'])
+  t.same(rule('self.n >'), ['.rule|Invalid'])
+  t.same(rule('oldSelf.n == self.n'), [])
+  t.same(rule('oldSelf.hasValue()', { optionalOldSelf: true }), [])
+  t.same(rule('self.n > 1', { optionalOldSelf: true }), ['.optionalOldSelf|Invalid'])
+  t.same(rule('self.n > 1', { messageExpression: 'self.n' }), ['.messageExpression|Invalid'])
+  const items = {
+    type: 'object',
+    properties: { n: { type: 'integer' } },
+    'x-kubernetes-validations': [{ rule: 'self == oldSelf' }],
+  }
+  t.same(ofProperty({ type: 'array', items }), ['.items.x-kubernetes-validations[0].rule|Invalid'])
+  t.end()
+})

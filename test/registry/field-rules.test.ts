@@ -142,3 +142,61 @@ t.test('where nothing may be privileged, every kind that has pods says so', (t) 
   }
   t.end()
 })
+
+t.test('expressions of policies speak of what there is', (t) => {
+  const policy = (spec: object): string[] =>
+    causes('validatingadmissionpolicies', 'admissionregistration.k8s.io', {
+      metadata: { name: 'p' },
+      spec: {
+        matchConstraints: {
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['pods'], operations: ['*'] }],
+        },
+        validations: [{ expression: 'true' }],
+        ...spec,
+      },
+    } as KubeObject)
+  const at = 'spec.validations[0]'
+  const cases: [object, string[]][] = [
+    [{}, []],
+    [{ validations: [{ expression: 'object.spec. +' }] }, [`${at}.expression|FieldValueInvalid`]],
+    [{ validations: [{ expression: "'text'" }] }, [`${at}.expression|FieldValueInvalid`]],
+    [{ validations: [{ expression: 'true', messageExpression: '1' }] }, [`${at}.messageExpression|FieldValueInvalid`]],
+    [{ validations: [{ expression: 'true', messageExpression: ' ' }] }, [`${at}.messageExpression|FieldValueInvalid`]],
+    [{ validations: [{ expression: 'params != null' }] }, [`${at}.expression|FieldValueInvalid`]],
+    [{ validations: [{ expression: 'params != null' }], paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }, []],
+    [
+      {
+        variables: [
+          { name: 'n', expression: '1' },
+          { name: 'm', expression: 'variables.n + 1' },
+        ],
+        validations: [{ expression: 'variables.m > 1' }],
+      },
+      [],
+    ],
+    [
+      {
+        variables: [
+          { name: 'm', expression: 'variables.n' },
+          { name: 'n', expression: '1' },
+        ],
+      },
+      ['spec.variables[0].expression|FieldValueInvalid'],
+    ],
+    [
+      { variables: [{ name: 'n', expression: '' }], validations: [{ expression: 'variables.n > 1' }] },
+      [`${at}.expression|FieldValueInvalid`, 'spec.variables[0].expression|FieldValueRequired'],
+    ],
+    [
+      { matchConditions: [{ name: 'c', expression: 'variables.x' }] },
+      ['spec.matchConditions[0].expression|FieldValueInvalid'],
+    ],
+    [
+      { auditAnnotations: [{ key: 'k', valueExpression: '1' }] },
+      ['spec.auditAnnotations[0].valueExpression|FieldValueInvalid'],
+    ],
+    [{ auditAnnotations: [{ key: 'k', valueExpression: 'null' }] }, []],
+  ]
+  for (const [spec, expected] of cases) t.same(policy(spec), expected, JSON.stringify(spec))
+  t.end()
+})

@@ -1,5 +1,8 @@
 /** Thread: pool. Which requests a webhook or a policy is for. */
 
+import { admissionEnvironment } from '../../api/cel/admission-environment.js'
+import { expressionErrors } from '../../api/cel/expression-errors.js'
+import { BOOL } from '../../api/cel/types.js'
 import { duplicate, type FieldPath, invalid, notSupported, required, tooMany } from '../../api/field-error.js'
 import type { LabelSelectorObject } from '../../api/label-selector-object.js'
 import { type Errors, each, type List, pathSegment, qualifiedName, requiredBy } from '../../api/validation/checks.js'
@@ -96,8 +99,8 @@ export function ruleErrors(rule: Rule, at: FieldPath): Errors {
   ]
 }
 
-/** What the expressions mean is for whoever evaluates them. */
-export function conditionErrors(conditions: List<MatchCondition>, path: FieldPath): Errors {
+export function conditionErrors(conditions: List<MatchCondition>, path: FieldPath, params = false): Errors {
+  const environment = admissionEnvironment({ params, authorizer: true })
   const names = new Set<string>()
   const count = conditions?.length ?? 0
   return [
@@ -106,7 +109,9 @@ export function conditionErrors(conditions: List<MatchCondition>, path: FieldPat
       const doubled = name !== '' && names.has(name) ? [duplicate(at.child('name'), name)] : []
       names.add(name)
       return [
-        ...(expression.trim() === '' ? [required(at.child('expression'))] : []),
+        ...(expression.trim() === ''
+          ? [required(at.child('expression'))]
+          : expressionErrors(expression, at.child('expression'), environment, [BOOL])),
         ...requiredBy(name, at.child('name'), qualifiedName),
         ...doubled,
       ]

@@ -1,4 +1,7 @@
 /** Thread: pool. What claims, classes and slices of devices have in common: selectors, configurations, taints, tolerations. */
+import type { CelEnvironment } from '../../api/cel/checker.js'
+import { expressionErrors } from '../../api/cel/expression-errors.js'
+import { BOOL, DYN, mapOf, objectOf, opaque as quantityType, STRING } from '../../api/cel/types.js'
 import { type FieldPath, invalid, notSupported, required, tooLong } from '../../api/field-error.js'
 import {
   type Errors,
@@ -30,14 +33,29 @@ const EXPRESSION_BYTES = 10 * 1024
 const PARAMETERS_BYTES = 10 * 1024
 export const DEVICE_EFFECTS = ['NoExecute', 'NoSchedule', 'None']
 
-/** What the expressions mean is for whoever evaluates them; nothing at all means nothing. */
+/** What an expression that chooses among devices can speak of. */
+const DEVICE: CelEnvironment = {
+  variables: new Map([
+    [
+      'device',
+      objectOf('kubernetes.DRADevice', {
+        driver: STRING,
+        attributes: mapOf(mapOf(DYN)),
+        capacity: mapOf(mapOf(quantityType('quantity'))),
+        allowMultipleAllocations: BOOL,
+      }),
+    ],
+  ]),
+}
+
 export const selectorErrors = (selectors: List<Selector>, path: FieldPath): Errors =>
   each(selectors, path, ({ cel }, at) => {
     if (!cel) return [required(at.child('cel'))]
     const { expression = '' } = cel
     const where = at.child('cel', 'expression')
-    if (expression.trim() === '') return [invalid(where, expression, 'an expression is needed')]
-    return Buffer.byteLength(expression) > EXPRESSION_BYTES ? [tooLong(where, EXPRESSION_BYTES)] : []
+    return Buffer.byteLength(expression) > EXPRESSION_BYTES
+      ? [tooLong(where, EXPRESSION_BYTES)]
+      : expressionErrors(expression, where, DEVICE, [BOOL])
   })
 
 export function configurationErrors({ opaque }: Configuration, at: FieldPath): Errors {

@@ -1,4 +1,8 @@
-/** Thread: pool. Admission policies, validating and mutating: rules written as expressions. What these mean is checked elsewhere. */
+/** Thread: pool. Admission policies, validating and mutating: rules written as expressions. */
+import { type AdmissionNames, admissionEnvironment } from '../../../api/cel/admission-environment.js'
+import { type CelEnvironment, checkExpression } from '../../../api/cel/checker.js'
+import { expressionErrors } from '../../../api/cel/expression-errors.js'
+import { BOOL, type CelType, STRING, scalar } from '../../../api/cel/types.js'
 import { duplicate, FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import { parseGroupVersion } from '../../../api/group-version.js'
 import type { KubeObject } from '../../../api/object.js'
@@ -42,8 +46,42 @@ const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge', 'Unauthorized'
 const PATCHES = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-const expression = (value: string | undefined, path: FieldPath): Errors =>
-  (value ?? '').trim() === '' ? [required(path, 'expression is not specified')] : []
+const NULL = scalar('null')
+const MAX_ANNOTATION_BYTES = 5 * 1024
+
+function expression(
+  value: string | undefined,
+  path: FieldPath,
+  environment: CelEnvironment,
+  wanted?: readonly CelType[],
+): Errors {
+  const text = value ?? ''
+  return text.trim() === ''
+    ? [required(path, 'expression is not specified')]
+    : expressionErrors(text, path, environment, wanted)
+}
+
+/** Each variable can speak of those before it. One that says nothing is not there; one that is wrong may be anything. */
+function variableTypes({ variables, paramKind }: Spec): Map<string, CelType> {
+  const types = new Map<string, CelType>()
+  for (const { name = '', expression: text = '' } of variables ?? []) {
+    if (name === '' || text.trim() === '') continue
+    const environment = admissionEnvironment({
+      params: Boolean(paramKind),
+      authorizer: true,
+      variables: new Map(types),
+    })
+    types.set(name, checkExpression(text, environment).type)
+  }
+  return types
+}
+
+const environmentOf = (spec: Spec, more: Partial<AdmissionNames> = {}): CelEnvironment =>
+  admissionEnvironment({ params: Boolean(spec.paramKind), authorizer: true, variables: variableTypes(spec), ...more })
+
+/** Those before the i-th variable. */
+const environmentBefore = (spec: Spec, i: number): CelEnvironment =>
+  environmentOf({ ...spec, variables: (spec.variables ?? []).slice(0, i) })
 
 function paramKindErrors({ apiVersion = '', kind = '' }: NonNullable<Spec['paramKind']>): Errors {
   const path = SPEC.child('paramKind')
@@ -69,13 +107,13 @@ function commonErrors(spec: Spec, mutating: boolean): Errors {
     ...(spec.paramKind ? paramKindErrors(spec.paramKind) : []),
     ...(match ? matchResourcesErrors(match, constraints, mutating) : [required(constraints)]),
     ...(match && (match.resourceRules?.length ?? 0) === 0 ? [required(constraints.child('resourceRules'))] : []),
-    ...conditionErrors(spec.matchConditions, SPEC.child('matchConditions')),
-    ...each(spec.variables, SPEC.child('variables'), (variable, at) => {
+    ...conditionErrors(spec.matchConditions, SPEC.child('matchConditions'), Boolean(spec.paramKind)),
+    ...each(spec.variables, SPEC.child('variables'), (variable, at, i) => {
       const { name = '' } = variable
       const named = IDENTIFIER.test(name) ? [] : [invalid(at.child('name'), name, 'must be an identifier')]
       return [
         ...(name === '' ? [required(at.child('name'), 'name is not specified')] : named),
-        ...expression(variable.expression, at.child('expression')),
+        ...expression(variable.expression, at.child('expression'), environmentBefore(spec, i)),
       ]
     }),
   ]
@@ -87,14 +125,22 @@ function messageErrors(message: string, path: FieldPath): Errors {
   return /[\r\n]/.test(message) ? [invalid(path, message, 'message must not contain line breaks')] : []
 }
 
+function messageExpressionErrors(message: string, path: FieldPath, spec: Spec): Errors {
+  if (message === '') return []
+  if (message.trim() === '') return [invalid(path, message, 'must be non-empty if specified')]
+  return expressionErrors(message, path, environmentOf(spec, { authorizer: false }), [STRING])
+}
+
 function validatingErrors({ spec = {}, metadata }: Policy): Errors {
   const keys = new Set<string>()
+  const environment = environmentOf(spec)
   const nothing = (spec.validations?.length ?? 0) === 0 && (spec.auditAnnotations?.length ?? 0) === 0
   return [
     ...commonErrors(spec, false),
     ...(nothing ? [required(SPEC.child('validations')), required(SPEC.child('auditAnnotations'))] : []),
     ...each(spec.validations, SPEC.child('validations'), (validation, at) => [
-      ...expression(validation.expression, at.child('expression')),
+      ...expression(validation.expression, at.child('expression'), environment, [BOOL]),
+      ...messageExpressionErrors(validation.messageExpression ?? '', at.child('messageExpression'), spec),
       ...messageErrors(validation.message ?? '', at.child('message')),
       ...choice(validation.reason, REASONS, at.child('reason')),
     ]),
@@ -104,13 +150,15 @@ function validatingErrors({ spec = {}, metadata }: Policy): Errors {
       return [
         ...because(isQualifiedName(`${metadata?.name ?? ''}/${key}`), at.child('key'), key),
         ...doubled,
-        ...expression(valueExpression, at.child('valueExpression')),
+        ...(Buffer.byteLength((valueExpression ?? '').trim()) > MAX_ANNOTATION_BYTES
+          ? [required(at.child('valueExpression'), `must not exceed ${MAX_ANNOTATION_BYTES} bytes in length`)]
+          : expression(valueExpression, at.child('valueExpression'), environment, [STRING, NULL])),
       ]
     }),
   ]
 }
 
-function mutationErrors(mutation: Mutation, at: FieldPath): Errors {
+function mutationErrors(mutation: Mutation, at: FieldPath, environment: CelEnvironment): Errors {
   const { patchType = '' } = mutation
   if (patchType === '') return [required(at.child('patchType'))]
   if (!Object.hasOwn(PATCHES, patchType)) return [notSupported(at.child('patchType'), patchType, Object.keys(PATCHES))]
@@ -119,18 +167,19 @@ function mutationErrors(mutation: Mutation, at: FieldPath): Errors {
   return [
     ...(mutation[other] ? [forbidden(at.child(other), `not when patchType is ${patchType}`)] : []),
     ...(mutation[field]
-      ? expression(mutation[field].expression, at.child(field, 'expression'))
+      ? expression(mutation[field].expression, at.child(field, 'expression'), environment)
       : [required(at.child(field))]),
   ]
 }
 
 function mutatingErrors({ spec = {} }: Policy): Errors {
+  const environment = environmentOf(spec, { patches: true })
   return [
     ...commonErrors(spec, true),
     ...oneOf(spec.reinvocationPolicy, ['IfNeeded', 'Never'], SPEC.child('reinvocationPolicy'), 'required'),
     ...((spec.mutations?.length ?? 0) === 0
       ? [required(SPEC.child('mutations'), 'mutations must contain at least one item')]
-      : each(spec.mutations, SPEC.child('mutations'), mutationErrors)),
+      : each(spec.mutations, SPEC.child('mutations'), (mutation, at) => mutationErrors(mutation, at, environment))),
   ]
 }
 

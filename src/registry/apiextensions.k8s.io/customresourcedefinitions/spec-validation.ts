@@ -6,6 +6,7 @@ import { clientConfigErrors, reviewVersionsErrors } from '../../../api/validatio
 import { defaultsErrors } from './defaults-validation.js'
 import { hasStatus, type Names, type Spec, type Subresources, schemasOf, type Version } from './definition.js'
 import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
+import { ruleExpressionErrors } from './rule-expressions.js'
 import { openAPISchemaErrors, type SchemaOptions } from './schema-validation.js'
 import { structuralErrors } from './structural-validation.js'
 import { columnErrors, selectableFieldsErrors, subresourcesErrors } from './version-parts.js'
@@ -158,7 +159,9 @@ function schemaErrors(
     errors.push(...(found.length > 0 ? found : defaultsErrors(schema, at, options.requirePrunedDefaults)))
   }
   errors.push(...openAPISchemaErrors(schema, at, options))
-  return errors.length === 0 && why !== undefined ? [invalid(at, '', why)] : errors
+  if (errors.length > 0) return errors
+  if (why !== undefined) return [invalid(at, '', why)]
+  return options.requireStructural ? ruleExpressionErrors(schema, at) : []
 }
 
 function rootErrors(schema: JsonSchema, path: FieldPath): Errors {

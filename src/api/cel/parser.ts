@@ -1,0 +1,201 @@
+/** Thread: any. From the text of an expression to its tree, by the grammar of the language. */
+import { type BinaryOperator, CelSyntaxError, type Expression } from './syntax.js'
+import { type Token, tokensOf } from './tokens.js'
+
+const RESERVED = new Set([
+  ...['as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import', 'let', 'loop', 'package'],
+  ...['namespace', 'return', 'var', 'void', 'while'],
+])
+/** Weakest first. All of them bind to the left. */
+const LEVELS: readonly (readonly BinaryOperator[])[] = [
+  ['||'],
+  ['&&'],
+  ['<', '<=', '>', '>=', '==', '!=', 'in'],
+  ['+', '-'],
+  ['*', '/', '%'],
+]
+/** As deep as cel-go goes. */
+const MAX_DEPTH = 250
+
+/** Throws CelSyntaxError. */
+export function parseExpression(source: string): Expression {
+  return new Parser(tokensOf(source)).whole()
+}
+
+class Parser {
+  readonly #tokens: readonly Token[]
+  #next = 0
+  #depth = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  whole(): Expression {
+    const expression = this.#expression()
+    if (this.#token.kind !== 'end') throw this.#unexpected('<EOF>')
+    return expression
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#next]!
+  }
+
+  #unexpected(wanted: string): CelSyntaxError {
+    const { text, at } = this.#token
+    return new CelSyntaxError(at, `mismatched input '${text}' expecting ${wanted}`)
+  }
+
+  #take(mark: string): boolean {
+    const { kind, text } = this.#token
+    if (kind !== 'mark' || text !== mark) return false
+    this.#next++
+    return true
+  }
+
+  #expect(mark: string): void {
+    if (!this.#take(mark)) throw this.#unexpected(`'${mark}'`)
+  }
+
+  #expression(): Expression {
+    const { at } = this.#token
+    if (++this.#depth > MAX_DEPTH) throw new CelSyntaxError(at, 'expression is nested too deeply')
+    const test = this.#binary(0)
+    let result = test
+    if (this.#take('?')) {
+      const yes = this.#binary(0)
+      this.#expect(':')
+      result = { op: 'choice', test, yes, no: this.#expression(), at }
+    }
+    this.#depth--
+    return result
+  }
+
+  #binary(level: number): Expression {
+    const operators = LEVELS[level]
+    if (operators === undefined) return this.#unary()
+    let left = this.#binary(level + 1)
+    for (;;) {
+      const { text, at, kind } = this.#token
+      const operator = kind === 'mark' ? operators.find((one) => one === text) : undefined
+      if (operator === undefined) return left
+      this.#next++
+      left = { op: 'binary', operator, left, right: this.#binary(level + 1), at }
+    }
+  }
+
+  #unary(): Expression {
+    const { at, text } = this.#token
+    const operator = text === '!' || text === '-' ? text : undefined
+    if (operator === undefined || !this.#take(operator)) return this.#member()
+    if (++this.#depth > MAX_DEPTH) throw new CelSyntaxError(at, 'expression is nested too deeply')
+    let of: Expression
+    // Only one kind of sign in a row: `!-x` is not in the grammar.
+    if (this.#token.kind === 'mark' && this.#token.text === operator) of = this.#unary()
+    else of = this.#member()
+    this.#depth--
+    return { op: 'unary', operator, of, at }
+  }
+
+  #member(): Expression {
+    let of = this.#primary()
+    for (;;) {
+      const { at } = this.#token
+      if (this.#take('.')) {
+        const optional = this.#take('?')
+        const field = this.#fieldName()
+        if (!optional && this.#take('(')) of = { op: 'call', target: of, name: field, args: this.#list(')'), at }
+        else of = { op: 'select', of, field, optional, at }
+      } else if (this.#take('[')) {
+        const optional = this.#take('?')
+        of = { op: 'index', of, key: this.#expression(), optional, at }
+        this.#expect(']')
+      } else {
+        const type = this.#token.text === '{' ? dottedName(of) : undefined
+        if (type === undefined || !this.#take('{')) return of
+        of = { op: 'object', type, fields: this.#fields(), at }
+      }
+    }
+  }
+
+  #fieldName(): string {
+    const { kind, text } = this.#token
+    if (kind !== 'name' && kind !== 'field') throw this.#unexpected('IDENTIFIER')
+    this.#next++
+    return text
+  }
+
+  #primary(): Expression {
+    const { kind, text, at, literal } = this.#token
+    if (literal !== undefined) {
+      this.#next++
+      return { op: 'literal', ...literal, at }
+    }
+    if (this.#take('(')) {
+      const inner = this.#expression()
+      this.#expect(')')
+      return inner
+    }
+    if (this.#take('[')) return { op: 'list', items: this.#list(']', true), at }
+    if (this.#take('{')) return { op: 'map', entries: this.#entries(), at }
+    // A leading dot names the root scope, which is the only one there is.
+    const rooted = this.#take('.')
+    if (this.#token.kind !== 'name') throw this.#unexpected(rooted ? 'IDENTIFIER' : 'an expression')
+    if (kind === 'name' && RESERVED.has(text)) throw new CelSyntaxError(at, `reserved identifier: ${text}`)
+    const name = this.#fieldName()
+    return this.#take('(')
+      ? { op: 'call', target: undefined, name, args: this.#list(')'), at }
+      : { op: 'name', name, at }
+  }
+
+  #list(end: ')' | ']', isList = false): Expression[] {
+    const items: Expression[] = []
+    while (!this.#take(end)) {
+      if (items.length > 0) {
+        this.#expect(',')
+        if (isList && this.#take(end)) break
+      }
+      if (isList) this.#take('?')
+      items.push(this.#expression())
+    }
+    return items
+  }
+
+  #entries(): (readonly [Expression, Expression])[] {
+    const entries: (readonly [Expression, Expression])[] = []
+    while (!this.#take('}')) {
+      if (entries.length > 0) {
+        this.#expect(',')
+        if (this.#take('}')) break
+      }
+      this.#take('?')
+      const key = this.#expression()
+      this.#expect(':')
+      entries.push([key, this.#expression()])
+    }
+    return entries
+  }
+
+  #fields(): (readonly [string, Expression])[] {
+    const fields: (readonly [string, Expression])[] = []
+    while (!this.#take('}')) {
+      if (fields.length > 0) {
+        this.#expect(',')
+        if (this.#take('}')) break
+      }
+      this.#take('?')
+      const name = this.#fieldName()
+      this.#expect(':')
+      fields.push([name, this.#expression()])
+    }
+    return fields
+  }
+}
+
+/** `a.b.c` when it is nothing but names: before a brace it is a type. */
+export function dottedName(expression: Expression): string | undefined {
+  if (expression.op === 'name') return expression.name
+  if (expression.op !== 'select' || expression.optional) return undefined
+  const of = dottedName(expression.of)
+  return of === undefined ? undefined : `${of}.${expression.field}`
+}
