@@ -43,10 +43,18 @@ process.once('message', (bodies: Bodies) => {
   app.get('/watch', (response) => {
     watchers.add(response)
     response.onAborted(() => void watchers.delete(response))
+    response.onWritable(() => {
+      watchers.add(response)
+      return true
+    })
     response.cork(() => head(response).write(' '))
   })
   setInterval(() => {
-    for (const watcher of watchers) watcher.cork(() => watcher.write(bodies.event))
+    // Who does not keep up gets nothing until they do.
+    for (const watcher of watchers)
+      watcher.cork(() => {
+        if (!watcher.write(bodies.event)) watchers.delete(watcher)
+      })
   }, 1000 / bodies.eventsEachSecond).unref()
   app.listen('127.0.0.1', 0, (socket) => {
     process.send?.(socket === false ? 0 : uws.us_socket_local_port(socket))

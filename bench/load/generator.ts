@@ -19,6 +19,7 @@ export interface Measured {
   readonly perSecond: number
   readonly total: number
   readonly failed: number
+  readonly p99Ms: number
 }
 
 export const hasWrk = spawnSync('wrk', ['--version']).error === undefined
@@ -35,7 +36,7 @@ async function wrk({ url, seconds, connections, token, body }: Load, folder: str
       `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = ${JSON.stringify(body)}\n`,
     )
   const { stdout } = await promisify(execFile)('wrk', [
-    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-H', `Authorization: Bearer ${token}`],
+    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '-H', `Authorization: Bearer ${token}`],
     ...(body === undefined ? [] : ['-s', script]),
     url,
   ])
@@ -44,6 +45,7 @@ async function wrk({ url, seconds, connections, token, body }: Load, folder: str
     perSecond: number(/Requests\/sec:\s+([\d.]+)/),
     total: number(/(\d+) requests in/),
     failed: number(/Non-2xx or 3xx responses: (\d+)/),
+    p99Ms: milliseconds(/ 99%\s+([\d.]+)(us|ms|s|m)/.exec(stdout)),
   }
 }
 
@@ -56,5 +58,14 @@ async function cannon({ url, seconds, connections, token, body }: Load): Promise
     ...(body === undefined ? {} : { method: 'POST', body }),
     tlsOptions: { rejectUnauthorized: false },
   })
-  return { perSecond: result.requests.average, total: result.requests.total, failed: result.non2xx }
+  return {
+    perSecond: result.requests.average,
+    total: result.requests.total,
+    failed: result.non2xx,
+    p99Ms: result.latency.p99,
+  }
 }
+
+const UNITS_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 }
+const milliseconds = (match: RegExpExecArray | null): number =>
+  match === null ? 0 : Number(match[1]) * (UNITS_MS[match[2]!] ?? 0)

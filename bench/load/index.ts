@@ -139,7 +139,7 @@ async function fanOut(keelson: Server, bare: Server, count: number): Promise<voi
       const end = start + SECONDS * 1000
       while (performance.now() < end) await (write === undefined ? delay(100) : write())
       const total = watchers.events - before
-      return { perSecond: (total * 1000) / (performance.now() - start), total, failed: 0 }
+      return { perSecond: (total * 1000) / (performance.now() - start), total, failed: 0, p99Ms: 0 }
     })
     watchers.close()
     return figure

@@ -1,11 +1,14 @@
-/** Many watchers over TLS that count what comes and keep nothing. */
+/** Many watchers over TLS that count what comes and keep nothing but how late it is, where an object says when it was sent. */
 import { connect, type TLSSocket } from 'node:tls'
 
 const EVENT_END = Buffer.from('}\n')
+const SENT = Buffer.from('"sent":"')
 
 export class Watchers {
   events = 0
   connected = 0
+  /** From `"sent":"<nanoseconds of the machine's monotonic clock>"` until it was read. */
+  readonly latenciesMs: number[] = []
   readonly #sockets: TLSSocket[] = []
 
   async open(url: string, target: string, token: string, count: number): Promise<void> {
@@ -37,5 +40,10 @@ export class Watchers {
 
   #take(chunk: Buffer): void {
     for (let at = chunk.indexOf(EVENT_END); at >= 0; at = chunk.indexOf(EVENT_END, at + 2)) this.events++
+    const sent = chunk.indexOf(SENT)
+    if (sent < 0) return
+    const from = sent + SENT.byteLength
+    const digits = chunk.toString('latin1', from, chunk.indexOf('"', from))
+    this.latenciesMs.push(Number(process.hrtime.bigint() - BigInt(digits)) / 1e6)
   }
 }

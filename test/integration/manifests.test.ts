@@ -172,7 +172,7 @@ t.test(
   },
   async (t) => {
     const pki = temporaryFolder(t, 'pki')
-    execFileSync('k8s/pki.sh', [pki], { stdio: 'ignore' })
+    execFileSync('bash', ['k8s/pki.sh', pki], { stdio: 'ignore' })
     for (const { overlay } of OVERLAYS) {
       const deployment = render(overlay).find(({ kind }) => kind === 'Deployment')!
       const args = deployment.spec!.template!.spec.containers[0]!.args!.map((argument) =>

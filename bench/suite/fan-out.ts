@@ -1,0 +1,104 @@
+/** One change, many watchers: how many events a second come out, and how late. */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { processorSeconds, stop, type Target } from './servers.js'
+import { CONFIGMAPS, request, WATCHED, WATCHED_OBJECTS } from './workload.js'
+
+export type FanOutOrder =
+  | {
+      readonly type: 'open'
+      readonly url: string
+      readonly target: string
+      readonly token: string
+      readonly count: number
+    }
+  | { readonly type: 'begin' }
+  | { readonly type: 'count' }
+export type FanOutAnswer =
+  | { readonly type: 'opened' }
+  | { readonly type: 'begun' }
+  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'seen'; readonly events: number; readonly latenciesMs: readonly number[] }
+
+export interface FanOut {
+  readonly eventsPerSecond: number
+  /** Processor time of the server for one event at one watcher. */
+  readonly microseconds: number | undefined
+  /** At a fixed rate, from before the write was sent until a watcher had read its event; undefined for bare. */
+  readonly p50Ms?: number
+  readonly p99Ms?: number
+}
+
+/** Writes a second while latencies are taken: far below what any server here can do. */
+const STEADY_WRITES = 10
+
+export async function fanOut(target: Target, watchers: number, seconds: number, bare: boolean): Promise<FanOut> {
+  const script = fileURLToPath(new URL('./watch-process.js', import.meta.url))
+  const client = fork(script, { serialization: 'advanced' })
+  try {
+    const path = bare ? '/watch' : WATCHED
+    await ask(client, { type: 'open', url: target.url, target: path, token: target.token, count: watchers })
+    const before = processorSeconds(target.process)
+    await ask(client, { type: 'begin' })
+    const started = performance.now()
+    const end = started + seconds * 1000
+    if (bare) await delay(seconds * 1000)
+    else await Promise.all(Array.from({ length: WATCHED_OBJECTS }, (_, i) => writeUntil(target, i, end)))
+    const { events } = await seen(client)
+    const elapsed = performance.now() - started
+    const used = processorSeconds(target.process)
+    const figure = {
+      eventsPerSecond: (events * 1000) / elapsed,
+      microseconds: used === undefined || before === undefined ? undefined : ((used - before) / events) * 1e6,
+    }
+    return bare ? figure : { ...figure, ...(await latencies(target, client, seconds)) }
+  } finally {
+    await stop(client)
+  }
+}
+
+async function latencies(
+  target: Target,
+  client: ChildProcess,
+  seconds: number,
+): Promise<Pick<FanOut, 'p50Ms' | 'p99Ms'>> {
+  await delay(500)
+  await ask(client, { type: 'begin' })
+  for (let i = 0; i < STEADY_WRITES * seconds; i++) {
+    const next = performance.now() + 1000 / STEADY_WRITES
+    await write(target, i % WATCHED_OBJECTS)
+    await delay(Math.max(0, next - performance.now()))
+  }
+  await delay(500)
+  const sorted = [...(await seen(client)).latenciesMs].sort((a, b) => a - b)
+  const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  return { p50Ms: at(0.5), p99Ms: at(0.99) }
+}
+
+async function writeUntil(target: Target, object: number, endMs: number): Promise<void> {
+  while (performance.now() < endMs) await write(target, object)
+}
+
+async function write(target: Target, object: number): Promise<void> {
+  // The monotonic clock is the machine's: another process can subtract it.
+  const patch = { data: { sent: String(process.hrtime.bigint()) } }
+  const path = `${CONFIGMAPS}/watched-${object}`
+  const { status } = await request(target, 'PATCH', path, patch, 'application/merge-patch+json')
+  if (status !== 200) throw new Error(`PATCH ${path}: ${status}`)
+}
+
+async function seen(client: ChildProcess): Promise<FanOutAnswer & { type: 'seen' }> {
+  const answer = await ask(client, { type: 'count' })
+  if (answer.type !== 'seen') throw new Error(`counts wanted, not ${answer.type}`)
+  return answer
+}
+
+async function ask(client: ChildProcess, order: FanOutOrder): Promise<FanOutAnswer> {
+  const answered = once(client, 'message')
+  client.send(order)
+  const [answer] = (await answered) as [FanOutAnswer]
+  if (answer.type === 'failed') throw new Error(answer.reason)
+  return answer
+}

@@ -1,0 +1,97 @@
+/** What was measured, kept in a file: a later run replaces what it measures anew and keeps the rest. */
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import path from 'node:path'
+
+export const SCENARIOS = {
+  get: 'GET one pod, consistent',
+  'get-0': 'GET one pod, resourceVersion=0',
+  list: 'LIST all pods, consistent',
+  'watch-200': 'watch, 200 watchers',
+  'watch-1000': 'watch, 1,000 watchers',
+  create: 'create a 1 KB ConfigMap, 32 connections',
+  ready: 'ready after start, nothing stored',
+  restart: 'ready after start on what is there',
+  memory: 'memory after these reads and watches',
+  'memory-create': 'memory after the creations too',
+} as const
+export type Scenario = keyof typeof SCENARIOS
+
+/** `keelson`: with the embedded engine; `bare`: uWebSockets.js alone with the same bytes. */
+export type TargetName = 'keelson' | 'keelson-etcd' | 'bare' | 'peer'
+
+export interface Row {
+  readonly scenario: Scenario
+  /** Pods that are there. */
+  readonly size: number
+  readonly target: TargetName
+  readonly value: number
+  readonly unit: 'per second' | 'ms' | 'bytes'
+  readonly p50Ms?: number | undefined
+  readonly p99Ms?: number | undefined
+  /** Processor time of the whole server for one. */
+  readonly processorMicroseconds?: number | undefined
+  readonly answerBytes?: number
+  readonly seconds: number
+  /** How busy the machine was when the run began: the load average of a minute. */
+  readonly loadBefore: number
+  readonly commit: string
+  readonly at: string
+}
+
+export interface Results {
+  readonly machine: string
+  readonly generator: string
+  readonly rows: readonly Row[]
+}
+
+const keyOf = ({ scenario, size, target }: Row): string => `${scenario} ${size} ${target}`
+
+export const machine = (): string =>
+  `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}, ${process.platform}, Node ${process.version}`
+
+/** The commit, with a mark when something is not committed. */
+export function commit(): string {
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
+  try {
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', 'src') === '' ? '' : '+')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return 'no repository'
+    return 'unknown'
+  }
+}
+
+export class ResultsFile {
+  readonly path: string
+
+  constructor(file: string) {
+    this.path = file
+  }
+
+  read(): Results | undefined {
+    return existsSync(this.path) ? (JSON.parse(readFileSync(this.path, 'utf8')) as Results) : undefined
+  }
+
+  clear(): void {
+    rmSync(this.path, { force: true })
+  }
+
+  /** Rows of another machine are not kept beside these. */
+  merge(rows: readonly Row[], generator: string): Results {
+    const before = this.read()
+    const kept = new Map((before?.machine === machine() ? before.rows : []).map((row) => [keyOf(row), row]))
+    for (const row of rows) kept.set(keyOf(row), row)
+    const results: Results = { machine: machine(), generator, rows: [...kept.values()].sort(inOrder) }
+    mkdirSync(path.dirname(this.path), { recursive: true })
+    writeFileSync(this.path, `${JSON.stringify(results, undefined, 2)}\n`)
+    return results
+  }
+}
+
+const order = Object.keys(SCENARIOS)
+const TARGETS: readonly TargetName[] = ['keelson', 'keelson-etcd', 'bare', 'peer']
+const inOrder = (a: Row, b: Row): number =>
+  order.indexOf(a.scenario) - order.indexOf(b.scenario) ||
+  a.size - b.size ||
+  TARGETS.indexOf(a.target) - TARGETS.indexOf(b.target)

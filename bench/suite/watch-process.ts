@@ -1,0 +1,19 @@
+/** Watchers in a process of their own, so that who writes is not who reads. Told and asked by fan-out.ts over messages. */
+import { Watchers } from '../load/watchers.js'
+import type { FanOutAnswer, FanOutOrder } from './fan-out.js'
+
+const watchers = new Watchers()
+const tell = (answer: FanOutAnswer): void => void process.send?.(answer)
+
+process.on('message', (order: FanOutOrder) => {
+  if (order.type === 'open')
+    void watchers.open(order.url, order.target, order.token, order.count).then(
+      () => tell({ type: 'opened' }),
+      (error: unknown) => tell({ type: 'failed', reason: String(error) }),
+    )
+  else if (order.type === 'begin') {
+    watchers.events = 0
+    watchers.latenciesMs.length = 0
+    tell({ type: 'begun' })
+  } else tell({ type: 'seen', events: watchers.events, latenciesMs: watchers.latenciesMs })
+})

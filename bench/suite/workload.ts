@@ -1,0 +1,84 @@
+/** What servers are given to hold, in a namespace of its own. */
+import autocannon from 'autocannon'
+import type { Target } from './servers.js'
+
+const NAMESPACE = 'keelson-bench'
+const BASE = `/api/v1/namespaces/${NAMESPACE}`
+export const PODS = `${BASE}/pods`
+export const CONFIGMAPS = `${BASE}/configmaps`
+export const ONE_POD = `${PODS}/one`
+/** Those that watchers look at. */
+export const WATCHED = `${CONFIGMAPS}?watch=1&labelSelector=watched%3Dyes`
+export const WATCHED_OBJECTS = 16
+export const CREATED = JSON.stringify({ metadata: { generateName: 'bench-' }, data: { text: 'x'.repeat(900) } })
+
+/** 4 KB as it is read. */
+const pod = (metadata: object): object => ({
+  metadata: { ...metadata, annotations: { padding: 'x'.repeat(2600) } },
+  spec: { automountServiceAccountToken: false, containers: [{ name: 'main', image: 'registry.example.com/app:1' }] },
+})
+
+export async function request(
+  { url, token }: Target,
+  method: string,
+  target: string,
+  body?: object,
+  contentType = 'application/json',
+): Promise<{ readonly status: number; readonly bytes: Buffer }> {
+  const answer = await fetch(`${url}${target}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': contentType, 'accept-encoding': 'identity' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, bytes: Buffer.from(await answer.arrayBuffer()) }
+}
+
+export async function read(target: Target, path: string): Promise<Buffer> {
+  const { status, bytes } = await request(target, 'GET', path)
+  if (status !== 200) throw new Error(`GET ${path}: ${status} ${bytes.toString().slice(0, 300)}`)
+  return bytes
+}
+
+async function create(target: Target, path: string, object: object): Promise<void> {
+  const { status, bytes } = await request(target, 'POST', path, object)
+  if (status !== 201 && status !== 409) throw new Error(`POST ${path}: ${status} ${bytes.toString().slice(0, 300)}`)
+}
+
+/** The namespace and the objects that are named. What is there already stays. */
+export async function prepare(target: Target): Promise<void> {
+  await create(target, '/api/v1/namespaces', { metadata: { name: NAMESPACE } })
+  await create(target, `${BASE}/serviceaccounts`, { metadata: { name: 'default' } })
+  await create(target, PODS, pod({ name: 'one' }))
+  for (let i = 0; i < WATCHED_OBJECTS; i++)
+    await create(target, CONFIGMAPS, { metadata: { name: `watched-${i}`, labels: { watched: 'yes' } }, data: {} })
+}
+
+export async function countPods(target: Target): Promise<number> {
+  const page = JSON.parse((await read(target, `${PODS}?limit=1`)).toString()) as {
+    items: unknown[]
+    metadata: { remainingItemCount?: number }
+  }
+  return page.items.length + (page.metadata.remainingItemCount ?? 0)
+}
+
+/** Pods until there are so many. */
+export async function fill(target: Target, pods: number): Promise<void> {
+  const missing = pods - (await countPods(target))
+  if (missing <= 0) return
+  const { non2xx, errors, requests } = await autocannon({
+    url: `${target.url}${PODS}`,
+    method: 'POST',
+    connections: Math.min(16, missing),
+    amount: missing,
+    headers: { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(pod({ generateName: 'pod-' })),
+    tlsOptions: { rejectUnauthorized: false },
+  })
+  if (non2xx + errors > 0) throw new Error(`${non2xx + errors} of ${requests.total} pods were not created`)
+}
+
+/** So that a server that goes on running is as it was. */
+export async function cleanUp(target: Target): Promise<void> {
+  for (const collection of [PODS, CONFIGMAPS]) await request(target, 'DELETE', collection, { gracePeriodSeconds: 0 })
+  await request(target, 'DELETE', `/api/v1/namespaces/${NAMESPACE}`)
+}
