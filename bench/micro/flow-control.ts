@@ -9,6 +9,7 @@ import {
 } from '#keelson/main/flow-control/bootstrap-objects.js'
 import { FairGate } from '#keelson/main/flow-control/fair-gate.js'
 import { FlowController } from '#keelson/main/flow-control/flow-controller.js'
+import { WatchCounts } from '#keelson/main/flow-control/watch-counts.js'
 import type { GatedRequest, Leave } from '#keelson/main/request-gate.js'
 import { requestInfo } from '#keelson/main/request-info.js'
 import { cpuTime } from './cpu-time.js'
@@ -40,6 +41,7 @@ export async function run(): Promise<{ name: string; figure: string }[]> {
     clock: systemClock,
     turns: new BulkTurns(),
     requestTimeoutMs: 60_000,
+    watchCounts: new WatchCounts(),
     listSize: () => ({ objects: 1000, averageBytes: 4000 }),
   })
   const pass = (one: GatedRequest): string => {

@@ -121,6 +121,7 @@ export class FrontEndAssembly implements Closable {
           totalSeats: config.inflight.maxRequests + config.inflight.maxMutatingRequests,
           frontEnds: config.frontEnds,
           requestTimeoutMs: config.requestTimeoutMs,
+          watchCounts: state.watchCounts,
           resolve: (info) => frontEnd.resource(info),
           recorder: new FlowMetrics(recorder),
         })

@@ -1,17 +1,21 @@
 /** Thread: any. What all front ends of a process share: a few words of memory. */
+import { WATCH_COUNT_BYTES, WatchCounts } from './flow-control/watch-counts.js'
 
 const READY = 0
 const READS = 1
 const WRITES = 2
 const WORDS = 16
+const HEAD_BYTES = WORDS * Int32Array.BYTES_PER_ELEMENT
 
 export class FrontEndState {
   readonly buffer: SharedArrayBuffer
+  readonly watchCounts: WatchCounts
   readonly #words: Int32Array
 
-  constructor(buffer = new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer = new SharedArrayBuffer(HEAD_BYTES + WATCH_COUNT_BYTES)) {
     this.buffer = buffer
-    this.#words = new Int32Array(buffer)
+    this.#words = new Int32Array(buffer, 0, WORDS)
+    this.watchCounts = new WatchCounts(new Int32Array(buffer, HEAD_BYTES))
   }
 
   /** Written by main: everything is there, and the server is not about to stop. */

@@ -2,9 +2,8 @@
  * Thread: main. The simplest gate: so many requests may be under way, reads and writes apart, long-running ones not
  * counted. Nobody waits.
  */
-import { newTooManyRequests } from '../api/status.js'
 import type { FrontEndState } from './front-end-state.js'
-import type { GatedRequest, Leave, RequestGate } from './request-gate.js'
+import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from './request-gate.js'
 
 /** `head` and `options`: the verb of a path that is no resource is its method. */
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options', ''])
@@ -39,8 +38,7 @@ export class Inflight implements RequestGate {
   enter({ mutating, longRunning }: Pick<GatedRequest, 'mutating' | 'longRunning'>): Leave {
     if (longRunning) return nothing
     const { maxRequests, maxMutatingRequests } = this.#limits
-    if (!this.#state.enter(mutating, mutating ? maxMutatingRequests : maxRequests))
-      throw newTooManyRequests('Too many requests, please try again later.', 1)
+    if (!this.#state.enter(mutating, mutating ? maxMutatingRequests : maxRequests)) throw new RequestRefused(1)
     return mutating ? this.#leaveWrites : this.#leaveReads
   }
 }

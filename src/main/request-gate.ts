@@ -25,7 +25,18 @@ export interface GatedRequest {
   addResponseHeaders(headers: readonly string[]): void
 }
 
+/** 429, in plain text as in Kubernetes: a server that has too much to do encodes nothing. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused'
+  readonly retryAfterSeconds: number
+
+  constructor(retryAfterSeconds: number) {
+    super('Too many requests, please try again later.')
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
 export interface RequestGate {
-  /** Throws, or rejects with, TooManyRequests. Without a Promise the request goes on in its turn. */
+  /** Throws, or rejects with, RequestRefused. Without a Promise the request goes on in its turn. */
   enter(request: GatedRequest): Leave | Promise<Leave>
 }

@@ -6,6 +6,7 @@ import { InvalidCredentials } from '../auth/interface.js'
 import type { Logger } from '../lib/logger.js'
 import { BodyTooLarge, ClientGone } from './body-reader.js'
 import type { Exchange } from './exchange.js'
+import { RequestRefused } from './request-gate.js'
 import { TaskCancelled } from './task-cancelled.js'
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024
@@ -25,6 +26,10 @@ export function writeError(exchange: Exchange, error: unknown, logger: Logger): 
     exchange.respondAndClose({ status: 413, contentType }, body)
     return
   }
+  if (error instanceof RequestRefused) {
+    writePlain(exchange, 429, error.message, ['Retry-After', String(error.retryAfterSeconds)])
+    return
+  }
   if (error instanceof StatusError) {
     writeStatus(exchange, error.status)
     return
@@ -38,11 +43,7 @@ export function writeError(exchange: Exchange, error: unknown, logger: Logger): 
     const { rawPath, query, auditId } = exchange.head
     logger.error({ err: error, path: rawPath, auditId }, 'authorization failed')
     const uri = JSON.stringify(query === '' ? rawPath : `${rawPath}?${query}`)
-    const text = withoutMarkup(`Internal Server Error: ${uri}: ${error.message}`)
-    exchange.respond(
-      { status: 500, contentType: 'text/plain; charset=utf-8', headers: ['X-Content-Type-Options', 'nosniff'] },
-      `${text}\n`,
-    )
+    writePlain(exchange, 500, withoutMarkup(`Internal Server Error: ${uri}: ${error.message}`))
     return
   }
   exchange.panicked = true
@@ -51,4 +52,11 @@ export function writeError(exchange: Exchange, error: unknown, logger: Logger): 
     'request failed',
   )
   writeStatus(exchange, newInternalError(error instanceof Error ? error.message : String(error)).status)
+}
+
+function writePlain(exchange: Exchange, status: number, text: string, headers: readonly string[] = []): void {
+  exchange.respond(
+    { status, contentType: 'text/plain; charset=utf-8', headers: ['X-Content-Type-Options', 'nosniff', ...headers] },
+    `${text}\n`,
+  )
 }

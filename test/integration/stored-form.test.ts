@@ -65,6 +65,20 @@ async function writesProtobuf(t: Test, server: KeelsonProcess, etcd: Etcd3): Pro
   openEnvelope(t, await stored(etcd, key), 'autoscaling/v2', 'HorizontalPodAutoscaler')
 }
 
+/** Defaults of the status are for who reads; a new object is stored without one. */
+async function storesNoPhase(t: Test, server: KeelsonProcess, etcd: Etcd3): Promise<void> {
+  const claims = '/api/v1/namespaces/default/persistentvolumeclaims'
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } }
+  for (const query of ['?dryRun=All', '']) {
+    const { json } = await server.request('POST', `${claims}${query}`, { metadata: { name: 'c' }, spec })
+    t.match(json, { status: { phase: 'Pending' } }, `created${query}`)
+  }
+  t.match((await server.request('GET', `${claims}/c`)).json, { status: { phase: 'Pending' } })
+  const key = '/registry/persistentvolumeclaims/default/c'
+  const object = openEnvelope(t, await stored(etcd, key), 'v1', 'PersistentVolumeClaim')
+  t.same(texts(at(object, 3), 1), [''], 'it is left open which phase')
+}
+
 async function readsWhatIsThere(t: Test, server: KeelsonProcess, etcd: Etcd3): Promise<void> {
   const uid = '11111111-2222-3333-4444-555555555555'
   const metadata = message(
@@ -147,6 +161,7 @@ t.test('objects in etcd', { skip: skipWithoutEtcd }, async (t) => {
     const server = await KeelsonProcess.start(flags)
     t.teardown(() => server.close())
     await t.test('a foreign reader understands what is written', (t) => writesProtobuf(t, server, witness))
+    await t.test('a new claim has no phase of its own', (t) => storesNoPhase(t, server, witness))
     await t.test('what others wrote is served', (t) => readsWhatIsThere(t, server, witness))
     await t.test('encrypted', (t) => encrypts(t, server, witness, true))
   })

@@ -81,12 +81,8 @@ function asRequested(object: KubeObject): KubeObject {
   return { ...object, metadata, spec: { ...spec, template: { spec: template.spec } } }
 }
 
-/**
- * Who asks and when it is asked is in these; the pod was admitted by what a new one is not; and of a new claim this server
- * stores the phase, which that one fills in when it reads.
- */
-const isOfItsMoment = ({ key }: Stored): boolean =>
-  /certificatesigningrequests|persistentvolumes\/|persistentvolumeclaims|rich-pods/.test(key)
+/** Who asks and when it is asked is in these; and the pod was admitted by what a new one is not. */
+const isOfItsMoment = ({ key }: Stored): boolean => /certificatesigningrequests|persistentvolumes\/|rich-pods/.test(key)
 
 /** A new object of what was served gets the bytes of the recorded one. */
 async function created(t: Test, server: KeelsonProcess, etcd: Etcd3, stored: Stored): Promise<void> {

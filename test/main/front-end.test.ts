@@ -1,11 +1,10 @@
 import t from 'tap'
-import { newTooManyRequests } from '#keelson/api/status.js'
 import { type Attributes, type Authenticator, type Authorizer, InvalidCredentials } from '#keelson/auth/interface.js'
 import { nullLogger } from '#keelson/lib/logger.js'
 import { Exchange, type RequestHead } from '#keelson/main/exchange.js'
 import { FrontEnd, type FrontEndOptions } from '#keelson/main/front-end.js'
 import { NonResourcePaths } from '#keelson/main/non-resource-paths.js'
-import type { GatedRequest, Leave } from '#keelson/main/request-gate.js'
+import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request-gate.js'
 import type { ObservedRequest, RequestOutcome } from '#keelson/main/request-observer.js'
 import { FakeClock } from '../support/fake-clock.js'
 import { FakePort, requestHead } from './fake-port.js'
@@ -132,12 +131,17 @@ t.test('a place is held as long as the request, however it ends', async (t) => {
   const refusing = frontEnd({
     gate: {
       enter: () => {
-        throw newTooManyRequests('later', 1)
+        throw new RequestRefused(1)
       },
     },
   })
   const port = refusing.send({ rawPath: '/x' })
   t.equal(port.status, '429 Too Many Requests')
+  t.equal(port.body, 'Too many requests, please try again later.\n')
+  t.same(
+    port.headers.find(([name]) => name === 'Content-Type'),
+    ['Content-Type', 'text/plain; charset=utf-8'],
+  )
   t.same(
     port.headers.find(([name]) => name === 'Retry-After'),
     ['Retry-After', '1'],

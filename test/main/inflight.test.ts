@@ -1,13 +1,13 @@
 import t from 'tap'
-import { StatusError } from '#keelson/api/status.js'
 import { FrontEndState } from '#keelson/main/front-end-state.js'
 import { Inflight, isLongRunning, isMutating } from '#keelson/main/inflight.js'
+import { RequestRefused } from '#keelson/main/request-gate.js'
 
-const refusal = (enter: () => unknown): StatusError | undefined => {
+const refusal = (enter: () => unknown): RequestRefused | undefined => {
   try {
     enter()
   } catch (error) {
-    if (error instanceof StatusError) return error
+    if (error instanceof RequestRefused) return error
     throw error
   }
   return undefined
@@ -20,8 +20,7 @@ t.test('reads and writes are counted apart, and who leaves makes room', async (t
   inflight.enter({ mutating: false, longRunning: false })
   inflight.enter({ mutating: true, longRunning: false })
   const refused = refusal(() => inflight.enter({ mutating: false, longRunning: false }))
-  t.equal(refused?.status.code, 429)
-  t.equal(refused?.status.details?.retryAfterSeconds, 1)
+  t.equal(refused?.retryAfterSeconds, 1)
   t.ok(refusal(() => inflight.enter({ mutating: true, longRunning: false })))
   t.same(state.inflight, { reads: 2, writes: 1 }, 'who was refused takes no place')
   leave()

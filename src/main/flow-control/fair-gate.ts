@@ -1,13 +1,12 @@
 /** Thread: main. API Priority and Fairness as the gate of the front end: what has room goes on in its turn, the rest waits. */
 import type { RequestInfo } from '../../api/request-info.js'
-import { newTooManyRequests, type StatusError } from '../../api/status.js'
 import type { Clock } from '../../lib/clock.js'
 import type { BulkTurns } from '../bulk-turns.js'
-import type { GatedRequest, Leave, RequestGate } from '../request-gate.js'
+import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from '../request-gate.js'
 import type { Classification, FlowController } from './flow-controller.js'
 import { type FlowRecorder, nullFlowRecorder, type RejectReason } from './flow-recorder.js'
 import { Ticket, Waiter } from './queue-set.js'
-import { WatchCounts } from './watch-counts.js'
+import type { WatchCounts } from './watch-counts.js'
 import { estimateWork, type ListSize, type WorkEstimate, type WorkSources } from './work-estimate.js'
 
 /** Of the time that a request has, so much may be spent waiting; a watch has no such time and gets this part of the same. */
@@ -20,6 +19,7 @@ export interface FairGateOptions {
   readonly turns: BulkTurns
   readonly requestTimeoutMs: number
   readonly listSize: (info: RequestInfo) => ListSize | undefined
+  readonly watchCounts: WatchCounts
   readonly recorder?: FlowRecorder
 }
 
@@ -31,16 +31,18 @@ export class FairGate implements RequestGate {
   readonly #turns: BulkTurns
   readonly #recorder: FlowRecorder
   readonly #waitMs: number
-  readonly #watchCounts = new WatchCounts()
+  readonly #watchCounts: WatchCounts
   readonly #sources: WorkSources
 
-  constructor({ controller, clock, turns, requestTimeoutMs, listSize, recorder = nullFlowRecorder }: FairGateOptions) {
+  constructor(options: FairGateOptions) {
+    const { controller, clock, turns, requestTimeoutMs, listSize, watchCounts, recorder = nullFlowRecorder } = options
+    this.#watchCounts = watchCounts
     this.#controller = controller
     this.#clock = clock
     this.#turns = turns
     this.#recorder = recorder
     this.#waitMs = Math.min(requestTimeoutMs * WAIT_FRACTION, MAX_WAIT_MS)
-    this.#sources = { listSize, watchers: (info) => this.#watchCounts.of(info) }
+    this.#sources = { listSize, watchers: (info) => watchCounts.of(info) }
   }
 
   enter(request: GatedRequest): Leave | Promise<Leave> {
@@ -88,10 +90,8 @@ export class FairGate implements RequestGate {
   /** Later, in turns: a client that asks again at once shall not keep the thread busy with refusing. */
   #refuse({ level }: Classification): Promise<never> {
     level.retryAfter.refused(this.#clock.now())
-    return new Promise((_resolve, reject) => this.#turns.refuse(() => reject(this.#tooMany(level.retryAfter.seconds))))
-  }
-
-  #tooMany(retryAfterSeconds: number): StatusError {
-    return newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
+    return new Promise((_resolve, reject) =>
+      this.#turns.refuse(() => reject(new RequestRefused(level.retryAfter.seconds))),
+    )
   }
 }

@@ -10,6 +10,7 @@ import { FlowController } from './flow-controller.js'
 import { FlowFollower } from './flow-follower.js'
 import type { FlowRecorder } from './flow-recorder.js'
 import { ListSizes } from './list-sizes.js'
+import type { WatchCounts } from './watch-counts.js'
 
 export interface FlowControlOptions {
   readonly client: CacheClient
@@ -20,6 +21,7 @@ export interface FlowControlOptions {
   readonly totalSeats: number
   readonly frontEnds: number
   readonly requestTimeoutMs: number
+  readonly watchCounts: WatchCounts
   readonly resolve: (info: RequestInfo) => ServedResource | undefined
   readonly recorder?: FlowRecorder
 }
@@ -30,7 +32,8 @@ export class FlowControl {
   readonly #follower: FlowFollower
 
   constructor(options: FlowControlOptions) {
-    const { client, view, clock, turns, totalSeats, frontEnds, requestTimeoutMs, resolve, recorder } = options
+    const { client, view, clock, turns, totalSeats, frontEnds, requestTimeoutMs, resolve, watchCounts, recorder } =
+      options
     const recording = recorder === undefined ? {} : { recorder }
     const sizes = new ListSizes({ cache: view, clock, resolve })
     this.controller = new FlowController({ clock, totalSeats: Math.ceil(totalSeats / frontEnds), ...recording })
@@ -40,6 +43,7 @@ export class FlowControl {
       turns,
       requestTimeoutMs,
       listSize: (info) => sizes.of(info),
+      watchCounts,
       ...recording,
     })
     this.#follower = new FlowFollower(client, ({ levels, schemas }) => this.controller.configure(levels, schemas))

@@ -1,29 +1,46 @@
-/** Thread: main. How many watchers would hear of a change: of the resource, of its namespace, of the one object. */
+/**
+ * Thread: any. How many watchers would hear of a change: of the resource, of its namespace, of the one object. Watchers are
+ * connected to any of the front ends, so that all of them count in one piece of shared memory: a word a place, by hash.
+ * Places that share a word are counted too high, never too low, and no more is at stake than a seat for a few milliseconds.
+ */
 import type { RequestInfo } from '../../api/request-info.js'
 
-const key = (info: RequestInfo, namespace: string, name: string): string =>
-  `${info.apiGroup}/${info.resource} ${namespace} ${name}`
+/** A power of two. 4096 places in use: an average of one stranger among them. */
+const PLACES = 4096
+const FNV_OFFSET = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+
+export const WATCH_COUNT_BYTES = PLACES * Int32Array.BYTES_PER_ELEMENT
 
 export class WatchCounts {
-  readonly #counts = new Map<string, number>()
+  readonly #words: Int32Array
+
+  /** WATCH_COUNT_BYTES of shared memory; zeros at first. */
+  constructor(words: Int32Array = new Int32Array(PLACES)) {
+    this.#words = words
+  }
 
   /** Gives the way to forget it. */
   add(info: RequestInfo): () => void {
-    const place = key(info, info.namespace, info.name)
-    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1)
-    return () => {
-      const rest = (this.#counts.get(place) ?? 0) - 1
-      if (rest > 0) this.#counts.set(place, rest)
-      else this.#counts.delete(place)
-    }
+    const place = placeOf(info, info.namespace, info.name)
+    Atomics.add(this.#words, place, 1)
+    return () => void Atomics.sub(this.#words, place, 1)
   }
 
   of(info: RequestInfo): number {
-    if (this.#counts.size === 0) return 0
     const { namespace, name } = info
-    let count = this.#counts.get(key(info, '', '')) ?? 0
-    if (namespace !== '') count += this.#counts.get(key(info, namespace, '')) ?? 0
-    if (name !== '') count += this.#counts.get(key(info, namespace, name)) ?? 0
+    let count = Atomics.load(this.#words, placeOf(info, '', ''))
+    if (namespace !== '') count += Atomics.load(this.#words, placeOf(info, namespace, ''))
+    if (name !== '') count += Atomics.load(this.#words, placeOf(info, namespace, name))
     return count
   }
+}
+
+function placeOf({ apiGroup, resource }: RequestInfo, namespace: string, name: string): number {
+  let hash = FNV_OFFSET
+  for (const part of [apiGroup, resource, namespace, name]) {
+    for (let i = 0; i < part.length; i++) hash = Math.imul(hash ^ part.charCodeAt(i), FNV_PRIME)
+    hash = Math.imul(hash ^ 0x20, FNV_PRIME)
+  }
+  return (hash ^ (hash >>> 16)) & (PLACES - 1)
 }

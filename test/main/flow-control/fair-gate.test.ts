@@ -1,12 +1,12 @@
 import t from 'tap'
-import { StatusError } from '#keelson/api/status.js'
 import { BulkTurns } from '#keelson/main/bulk-turns.js'
 import { suggestedFlowSchemas, suggestedPriorityLevels } from '#keelson/main/flow-control/bootstrap-objects.js'
 import { FairGate } from '#keelson/main/flow-control/fair-gate.js'
 import { FlowController } from '#keelson/main/flow-control/flow-controller.js'
+import { WATCH_COUNT_BYTES, WatchCounts } from '#keelson/main/flow-control/watch-counts.js'
 import { estimateWork } from '#keelson/main/flow-control/work-estimate.js'
 import { isLongRunning, isMutating } from '#keelson/main/inflight.js'
-import type { GatedRequest, Leave } from '#keelson/main/request-gate.js'
+import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request-gate.js'
 import { requestInfo } from '#keelson/main/request-info.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
@@ -38,7 +38,7 @@ class Request implements GatedRequest {
   }
 }
 
-function gate({ totalSeats = 60, objects = 0 } = {}) {
+function gate({ totalSeats = 60, objects = 0, watchCounts = new WatchCounts() } = {}) {
   const clock = new FakeClock()
   const controller = new FlowController({ clock, totalSeats })
   const levels = suggestedPriorityLevels().map((level, i) => ({
@@ -56,6 +56,7 @@ function gate({ totalSeats = 60, objects = 0 } = {}) {
     turns: new BulkTurns(),
     requestTimeoutMs: 60_000,
     listSize: () => ({ objects, averageBytes: 1000 }),
+    watchCounts,
   })
   return { fair, clock, controller }
 }
@@ -101,7 +102,7 @@ t.test('no room: it waits for its turn, a quarter of its time at most', async (t
   t.equal(queues.waiting, 0)
   const errors = (await Promise.all([failure(second), failure(third)])).filter((error) => error !== undefined)
   t.equal(errors.length, 1)
-  t.match(errors[0], { status: { code: 429, details: { retryAfterSeconds: 1 } } })
+  t.match(errors[0], { name: 'RequestRefused', retryAfterSeconds: 1 })
 })
 
 t.test('who goes away while it waits leaves its queue', async (t) => {
@@ -115,7 +116,7 @@ t.test('who goes away while it waits leaves its queue', async (t) => {
   const { request, entered } = enter()
   for (const listener of request.gone) listener()
   t.equal(queues.waiting, 0)
-  t.ok((await failure(entered)) instanceof StatusError)
+  t.ok((await failure(entered)) instanceof RequestRefused)
 })
 
 t.test('what is refused is told with the headers, and not in its own turn', async (t) => {
@@ -156,6 +157,23 @@ t.test('a watch holds its place while it begins, and counts for those who write'
   const stream = new Request('alice', 'GET', '/api/v1/namespaces/a/pods/p/log')
   t.type(fair.enter(stream), 'function')
   t.same(stream.headers, [], 'a stream is not controlled at all')
+})
+
+t.test('watchers of every front end count', async (t) => {
+  const buffer = new SharedArrayBuffer(WATCH_COUNT_BYTES)
+  const counts = Array.from({ length: 3 }, () => new WatchCounts(new Int32Array(buffer)))
+  const info = (url: string) => new Request('alice', 'GET', url).info
+  const forget = [
+    counts[0]!.add(info('/api/v1/pods?watch=true')),
+    counts[1]!.add(info('/api/v1/namespaces/a/pods?watch=true')),
+    counts[1]!.add(info('/api/v1/namespaces/a/pods?watch=true&fieldSelector=metadata.name%3Dp')),
+    counts[1]!.add(info('/api/v1/namespaces/b/pods?watch=true')),
+    counts[2]!.add(info('/apis/apps/v1/namespaces/a/deployments?watch=true')),
+  ]
+  t.equal(counts[2]!.of(info('/api/v1/namespaces/a/pods/p')), 3)
+  t.equal(counts[2]!.of(info('/api/v1/namespaces/b/pods/p')), 2)
+  for (const one of forget) one()
+  t.equal(counts[0]!.of(info('/api/v1/namespaces/a/pods/p')), 0)
 })
 
 t.test('seats by cost: a list by its bytes, a watch that begins with one too', async (t) => {

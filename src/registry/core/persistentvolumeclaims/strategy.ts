@@ -181,10 +181,7 @@ export const persistentVolumeClaimRules: ResourceRules = {
     claim.spec.volumeMode ??= 'Filesystem'
     if ((claim.status.phase ?? '') === '') claim.status.phase = 'Pending'
   },
-  prepareForCreate: (object) => {
-    object['status'] = { phase: 'Pending' }
-    settleDataSources(object)
-  },
+  prepareForCreate: (object) => settleDataSources(object),
   prepareForUpdate: (object, old) => {
     settleDataSources(object, old)
     settleDataSources(old, old)
