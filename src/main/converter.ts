@@ -4,14 +4,12 @@
  */
 import type { AcceptedMediaType } from '../api/media-type.js'
 import type { Clock } from '../lib/clock.js'
-import type { EventConversion } from '../protocol/main-pool.js'
+import type { ConversionShape, Converted, EventConversion } from '../protocol/main-pool.js'
 import { ConversionCache } from './conversion-cache.js'
 import type { ConversionCounter } from './read-metrics.js'
 
 /** What 1,000 pods take in protobuf, several times over. */
 const CACHE_BYTES = 32 * 1024 * 1024
-/** A Table shows ages: it is passed on as long as they look right. */
-const TABLE_LIFETIME_MS = 1000
 /** Bodies of one crossing: large enough to be worth it, small enough for several threads to share a list. */
 const BATCH_ITEMS = 128
 const BATCH_BYTES = 1024 * 1024
@@ -31,7 +29,9 @@ export interface ConversionItem {
 
 export interface ConverterOptions {
   readonly clock: Clock
-  readonly run: (conversion: EventConversion) => Promise<Uint8Array[]>
+  readonly run: (conversion: EventConversion) => Promise<Converted>
+  /** The columns of a resource's Tables. */
+  readonly columns: (table: { readonly resource: string; readonly apiVersion: string }) => Promise<Uint8Array>
   readonly cacheBytes?: number
   readonly counter?: ConversionCounter
 }
@@ -49,22 +49,23 @@ export function conversionForm(
     apiVersion,
     mediaType,
     include,
-    columns: true,
+    shape: 'whole',
     key: `${arena}|${apiVersion}|${serialization}|${as}|${include}|`,
   }
 }
 
-/** The same for a Table whose columns the watcher has seen. */
-export const withoutColumns = (form: ConversionForm): ConversionForm => ({
+/** The same, of which something else is made: a Table without columns, or a row, or YAML. */
+export const shaped = (form: ConversionForm, shape: ConversionShape): ConversionForm => ({
   ...form,
-  columns: false,
-  key: `${form.key}rows`,
+  shape,
+  key: `${form.key}${shape}|`,
 })
 
 export class Converter {
   readonly #options: ConverterOptions
   #cache: ConversionCache
   readonly #underWay = new Map<string, Promise<Uint8Array>>()
+  #columns = new Map<string, Uint8Array>()
 
   constructor(options: ConverterOptions) {
     this.#options = options
@@ -75,10 +76,24 @@ export class Converter {
   forget(): void {
     this.#cache = this.#newCache()
     this.#underWay.clear()
+    this.#columns = new Map()
   }
 
   #newCache(): ConversionCache {
     return new ConversionCache(this.#options.cacheBytes ?? CACHE_BYTES)
+  }
+
+  /** The columns of the form's Tables, in JSON; asked for once. */
+  columns({ resource, apiVersion }: ConversionForm): Uint8Array | Promise<Uint8Array> {
+    const key = `${resource}|${apiVersion}`
+    const columns = this.#columns
+    return (
+      columns.get(key) ??
+      this.#options.columns({ resource, apiVersion }).then((bytes) => {
+        columns.set(key, bytes)
+        return bytes
+      })
+    )
   }
 
   /** In order. No promise when everything is at hand. */
@@ -123,19 +138,21 @@ export class Converter {
       }
       const { key: _key, ...conversion } = form
       const batch = this.#options.run({ ...conversion, bodies })
-      for (const [i, { key, at }] of missing.slice(from, to).entries()) found[at] = this.#one(form, key, batch, i)
+      for (const [i, { key, at }] of missing.slice(from, to).entries()) found[at] = this.#one(key, batch, i)
       from = to
     }
   }
 
-  async #one(form: ConversionForm, key: string, batch: Promise<Uint8Array[]>, index: number): Promise<Uint8Array> {
-    const one = batch.then((shown) => shown[index]!)
+  async #one(key: string, batch: Promise<Converted>, index: number): Promise<Uint8Array> {
+    // The pool counts from a later moment: what is kept goes too early rather than too late.
+    const askedMs = this.#options.clock.monotonicMs()
+    const one = batch.then(({ shown }) => shown[index]!)
     const cache = this.#cache
     this.#underWay.set(key, one)
     try {
       const bytes = compact(await one)
-      const isTable = form.key.includes('|Table.')
-      cache.set(key, bytes, isTable ? this.#options.clock.monotonicMs() + TABLE_LIFETIME_MS : Infinity)
+      const { freshForMs } = await batch
+      cache.set(key, bytes, askedMs + (freshForMs?.[index] ?? Infinity))
       this.#options.counter?.kept(this.#cache.bytes)
       return bytes
     } finally {

@@ -22,7 +22,7 @@ import { noRecorder, type Recorder } from '../metrics/recorder.js'
 import type { PoolRequest } from '../protocol/main-pool.js'
 import { ApiRequest } from './api-request.js'
 import { type Connector, isPassedOn } from './connector.js'
-import { type ConversionForm, Converter, withoutColumns } from './converter.js'
+import { type ConversionForm, Converter, shaped } from './converter.js'
 import type { Exchange } from './exchange.js'
 import { isMutating } from './inflight.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
@@ -39,7 +39,7 @@ import type { ServedResource } from './served-resource.js'
 import { ConvertingHub } from './verbs/converting-hub.js'
 import { getObject } from './verbs/get.js'
 import { listObjects } from './verbs/list.js'
-import { isConvertible, type ObjectForm, objectForm } from './verbs/object-form.js'
+import { isConvertible, type ObjectForm, objectForm, readShape } from './verbs/object-form.js'
 import { startStorageWatch } from './verbs/storage-watch.js'
 import { startWatch } from './verbs/watch.js'
 import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './verbs/watch-frames.js'
@@ -100,6 +100,7 @@ export class FrontEnd {
       converter: new Converter({
         clock: options.clock,
         run: (conversion) => options.pool.run('convert', conversion),
+        columns: (table) => options.pool.run('tableColumns', table),
         counter: metrics,
       }),
       metrics,
@@ -308,7 +309,7 @@ export class FrontEnd {
     let form: ObjectForm | undefined
     if (!isStoredForm(resource, accepted)) {
       if (!isConvertible(accepted, isList)) return this.#fromPool(request)
-      form = objectForm(resource, accepted, exchange.head.accept, query)
+      form = objectForm(resource, accepted, exchange.head.accept, query, readShape(accepted, isList))
     }
     if (!isList) return getObject(request, arena, this.#context, form)
     return listObjects(request, arena, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
@@ -349,7 +350,7 @@ export class FrontEnd {
     const watch = await startWatch({
       request,
       arena,
-      hub: this.#hub(resource, arena, isTable && form !== undefined ? withoutColumns(form) : form, framing),
+      hub: this.#hub(resource, arena, isTable && form !== undefined ? shaped(form, 'bare') : form, framing),
       context: this.#context,
       form,
       isTable,

@@ -26,7 +26,8 @@ export class RelayedPool implements PoolRunner {
 export function transferableResult(result: unknown): Transferable[] {
   const { port } = (result ?? {}) as { port?: unknown }
   if (port instanceof MessagePort) return [port]
-  const views = Array.isArray(result) ? result : [(result as { body?: unknown } | undefined)?.body]
+  const { body, shown } = (result ?? {}) as { readonly body?: unknown; readonly shown?: readonly unknown[] }
+  const views = shown ?? [body]
   const buffers = new Set<ArrayBuffer>()
   for (const view of views as unknown[]) {
     if (view instanceof Uint8Array && view.buffer instanceof ArrayBuffer && view.byteLength === view.buffer.byteLength)

@@ -72,9 +72,17 @@ export class ServedResource {
     remaining: number | undefined,
     list: { readonly kind: string; readonly apiVersion: string } = { kind: this.listKind, apiVersion: this.apiVersion },
   ): string {
-    const more = continueToken === '' ? '' : `,"continue":${JSON.stringify(continueToken)}`
-    const count = remaining === undefined || remaining <= 0 ? '' : `,"remainingItemCount":${remaining}`
-    return `{"kind":"${list.kind}","apiVersion":"${list.apiVersion}","metadata":{"resourceVersion":"${revision}"${more}${count}},"items":[`
+    return `${listStart(list, revision, continueToken, remaining)},"items":[`
+  }
+
+  /** Up to the columns of a Table. */
+  tableHead(
+    revision: number,
+    continueToken: string,
+    remaining: number | undefined,
+    list: { readonly kind: string; readonly apiVersion: string },
+  ): string {
+    return `${listStart(list, revision, continueToken, remaining)},"columnDefinitions":`
   }
 
   /** The object of a bookmark: nothing but a revision. */
@@ -82,4 +90,15 @@ export class ServedResource {
     const annotation = initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
     return `{"kind":"${this.info.kind}","apiVersion":"${this.apiVersion}","metadata":{"resourceVersion":"${revision}","creationTimestamp":null${annotation}}}`
   }
+}
+
+function listStart(
+  { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },
+  revision: number,
+  continueToken: string,
+  remaining: number | undefined,
+): string {
+  const more = continueToken === '' ? '' : `,"continue":${JSON.stringify(continueToken)}`
+  const count = remaining === undefined || remaining <= 0 ? '' : `,"remainingItemCount":${remaining}`
+  return `{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${revision}"${more}${count}}`
 }

@@ -31,6 +31,19 @@ export interface EncodedResponse {
   readonly body: Uint8Array
 }
 
+/**
+ * What is made of an object. `bare`: a Table without its columns, which a watch shows in its first event only; `row`: of a
+ * Table, its row alone; `yaml`: the object in YAML.
+ */
+export type ConversionShape = 'whole' | 'bare' | 'row' | 'yaml'
+
+/** Objects in another form, in order. */
+export interface Converted {
+  readonly shown: readonly Uint8Array[]
+  /** For so long each is true: ages change. Absent: for as long as the object is as it is. */
+  readonly freshForMs?: readonly number[]
+}
+
 /** Objects, of events or lists, to be shown in another form (Table, metadata only, protobuf, another version). */
 export interface EventConversion {
   /** Which arena: the storage resource, `pods` or `deployments.apps`. */
@@ -41,8 +54,7 @@ export interface EventConversion {
   readonly apiVersion: string
   /** What rows of a Table carry: None, Metadata, Object, or '' for the usual. */
   readonly include: string
-  /** Whether a Table shows its columns: a watch does so in its first event only. */
-  readonly columns: boolean
+  readonly shape: ConversionShape
   /** Bodies as they are in shared memory, copied. */
   readonly bodies: readonly Uint8Array[]
 }
@@ -97,8 +109,10 @@ export type PoolTasks = {
   document: (input: { readonly path: string }) => EncodedResponse
   /** Reads roles and bindings, and writes those that should be there and are not. */
   bootstrapAccess: (input: Record<string, never>) => AccessReport
-  /** Objects of watch events in another form, in order. */
-  convert: (conversion: EventConversion) => Uint8Array[]
+  /** Objects of events and lists in another form. */
+  convert: (conversion: EventConversion) => Converted
+  /** The columns of a resource's Tables, in JSON. */
+  tableColumns: (input: { readonly resource: string; readonly apiVersion: string }) => Uint8Array
   /** Addresses and node ports brought in line with the services. What one pass has seen, the next has to know. */
   repairServices: (input: { readonly leaks: PortLeakEntries }) => PortLeakEntries
   /** This server is there for so long; gives the addresses of all that are. */

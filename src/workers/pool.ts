@@ -2,7 +2,10 @@
 import type { AdmissionChain } from '../admission/chain.js'
 import { parseGroupVersion } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
+import { encodeUntyped } from '../api/json/encode.js'
 import { negotiate, PLAIN_JSON } from '../api/media-type.js'
+import type { Json } from '../api/object.js'
+import { hasProtobuf } from '../api/protobuf/builtin.js'
 import { newGenericServerResponse, newInternalError, StatusError } from '../api/status.js'
 import { statusBody } from '../api/status-body.js'
 import { bootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.js'
@@ -12,6 +15,7 @@ import type { Logger } from '../lib/logger.js'
 import type {
   AccessReport,
   ConnectAnswer,
+  Converted,
   EncodedResponse,
   EventConversion,
   PoolRequest,
@@ -24,6 +28,7 @@ import { AccessBootstrap } from './access-bootstrap.js'
 import type { Connect } from './connect/connect.js'
 import { create } from './create.js'
 import { deleteCollection, deleteObject } from './delete.js'
+import type { Endpoint } from './endpoint.js'
 import type { EndpointTable } from './endpoint-table.js'
 import type { MasterLeases } from './master-leases.js'
 import type { ObjectLookup } from './object-lookup.js'
@@ -34,6 +39,7 @@ import { WorkerRequest } from './request.js'
 import type { Scheme } from './scheme.js'
 import type { ServiceRegistry } from './service-registry.js'
 import { shownObject } from './shown-object.js'
+import { cellsLastMs, columnsOf } from './table.js'
 import { update } from './update.js'
 import { watch } from './watch.js'
 
@@ -73,6 +79,8 @@ export class PoolWorker {
         return this.#connect(task.input)
       case 'convert':
         return this.#convert(task.input)
+      case 'tableColumns':
+        return this.#tableColumns(task.input.resource, task.input.apiVersion)
       case 'watch':
         return this.#watch(task.input)
       case 'bootstrapAccess':
@@ -144,19 +152,33 @@ export class PoolWorker {
     }
   }
 
-  /** Objects of events and lists as rows, metadata or protobuf. */
-  #convert({ apiVersion, resource, mediaType, include, columns, bodies }: EventConversion): Uint8Array[] {
+  #endpoint(resource: string, apiVersion: string): Endpoint {
     const { group, version } = parseGroupVersion(apiVersion)!
-    const endpoint = this.#options.endpoints.find({
-      apiGroup: group,
-      apiVersion: version,
-      resource: resource.split('.')[0]!,
-      subresource: '',
-    })
-    const negotiated = negotiate(mediaType)
+    const name = resource.split('.')[0]!
+    return this.#options.endpoints.find({ apiGroup: group, apiVersion: version, resource: name, subresource: '' })
+  }
+
+  #tableColumns(resource: string, apiVersion: string): Uint8Array {
+    const columns = columnsOf(this.#endpoint(resource, apiVersion).rules)
+    return Buffer.from(encodeUntyped(columns as unknown as Json))
+  }
+
+  /** Objects of events and lists as rows, metadata or protobuf. */
+  #convert({ apiVersion, resource, mediaType, include, shape, bodies }: EventConversion): Converted {
+    const endpoint = this.#endpoint(resource, apiVersion)
+    const negotiated = negotiate(mediaType, { protobuf: hasProtobuf(endpoint.schema) })
     const accepted = typeof negotiated === 'string' ? PLAIN_JSON : negotiated
-    const form = { accepted, include, columns, nowMs: this.#options.clock.now() }
-    return bodies.map((body) => shownObject(endpoint, decodeJson(body, endpoint.hubSchema).object, form))
+    const form = { accepted, include, shape, nowMs: this.#options.clock.now() }
+    const isTable = accepted.transformation?.as === 'Table'
+    const shown: Uint8Array[] = []
+    const freshForMs: number[] = []
+    for (const body of bodies) {
+      const { object } = decodeJson(body, endpoint.hubSchema)
+      shown.push(shownObject(endpoint, object, form))
+      if (isTable)
+        freshForMs.push(cellsLastMs(endpoint.conversion?.fromHub(object) ?? object, endpoint.rules, form.nowMs))
+    }
+    return isTable ? { shown, freshForMs } : { shown }
   }
 
   /** Undefined: it is open. */

@@ -1,6 +1,6 @@
 /** Thread: pool. Objects as rows: what kubectl prints. Kinds without columns of their own show name and age. */
 import { type KubeObject, metadataOf, type ObjectMeta } from '../api/object.js'
-import type { ResourceRules, TableColumn, TableRules } from '../registry/generic/resource-rules.js'
+import type { ResourceRules, TableCell, TableColumn, TableRules } from '../registry/generic/resource-rules.js'
 import { NAME_COLUMN } from '../registry/generic/table-columns.js'
 
 const CREATED_COLUMN: TableColumn = { name: 'Created At', type: 'date', description: 'When the object was created.' }
@@ -26,26 +26,57 @@ export function tableOf(
   rules: ResourceRules,
   options: TableOptions,
 ): KubeObject {
-  const table = rules.table ?? DEFAULT_TABLE
   return {
     kind: 'Table',
     apiVersion: `meta.k8s.io/${options.version}`,
     metadata,
-    columnDefinitions:
-      options.columns === false
-        ? null
-        : table.columns.map((column) => ({
-            name: column.name,
-            type: column.type,
-            format: column.format ?? '',
-            description: column.description,
-            priority: column.priority ?? 0,
-          })),
-    rows: objects.map((object) => ({
-      cells: table.cells(object, options.nowMs),
-      object: rowObject(object, options, rules),
-    })),
+    columnDefinitions: options.columns === false ? null : columnsOf(rules),
+    rows: objects.map((object) => rowOf(object, rules, options)),
   }
+}
+
+export const columnsOf = ({ table = DEFAULT_TABLE }: ResourceRules): Required<TableColumn>[] =>
+  table.columns.map(({ name, type, format = '', description, priority = 0 }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }))
+
+export const rowOf = (
+  object: KubeObject,
+  rules: ResourceRules,
+  options: TableOptions,
+): { cells: TableCell[]; object: unknown } => ({
+  cells: (rules.table ?? DEFAULT_TABLE).cells(object, options.nowMs),
+  object: rowObject(object, options, rules),
+})
+
+/** No row is kept longer than this many seconds without having been looked at. */
+const LONGEST_SECONDS = 3600
+
+/**
+ * For how long the cells stay as they are. Ages count whole seconds and are rounded, the more the older they are; a text
+ * that has given way to the next never comes back, so the moment in which that happens can be searched for.
+ */
+export function cellsLastMs(object: KubeObject, { table = DEFAULT_TABLE }: ResourceRules, nowMs: number): number {
+  const cells = table.cells(object, nowMs)
+  const startMs = Math.floor(nowMs / 1000) * 1000
+  const lasts = (seconds: number): boolean => {
+    const later = table.cells(object, startMs + seconds * 1000 - 1)
+    return cells.every((cell, i) => cell === later[i])
+  }
+  let last = 1
+  let over = LONGEST_SECONDS
+  if (lasts(over)) last = over
+  else
+    while (over - last > 1) {
+      const middle = Math.floor((last + over) / 2)
+      if (lasts(middle)) last = middle
+      else over = middle
+    }
+  return startMs + last * 1000 - nowMs
 }
 
 function rowObject(

@@ -157,10 +157,10 @@ class StorageWatchFeed {
   #shown(event: Exclude<WatchEvent<KubeObject>, { type: 'ERROR' }>): Uint8Array {
     const { worker, accepted } = this.#options
     const { endpoint } = worker
-    const columns = !this.#begun
+    const shape = this.#begun ? 'bare' : 'whole'
     this.#begun = true
     const include = worker.query.get('includeObject') ?? ''
-    const form = { accepted: { ...accepted, pretty: false }, include, columns, nowMs: worker.now() }
+    const form = { accepted: { ...accepted, pretty: false }, include, shape, nowMs: worker.now() } as const
     if (event.type !== 'BOOKMARK') return shownObject(endpoint, event.object, form)
     const bookmark = this.#bookmark(event.resourceVersion, event.initialEventsEnd)
     if (accepted.serialization === 'json' && accepted.transformation === undefined) return bookmark

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ConversionCache } from '#keelson/main/conversion-cache.js'
-import { Converter, conversionForm, withoutColumns } from '#keelson/main/converter.js'
-import type { EventConversion } from '#keelson/protocol/main-pool.js'
+import { Converter, conversionForm, shaped } from '#keelson/main/converter.js'
+import type { Converted, EventConversion } from '#keelson/protocol/main-pool.js'
 import { FakeClock } from '../support/fake-clock.js'
 
 const PODS = { arena: 'pods', apiVersion: 'v1' }
@@ -18,11 +18,18 @@ const texts = (shown: readonly Uint8Array[]): string[] => shown.map((bytes) => B
 function converter(cacheBytes?: number) {
   const calls: EventConversion[] = []
   const clock = new FakeClock()
-  const run = async (conversion: EventConversion): Promise<Uint8Array[]> => {
+  const run = async (conversion: EventConversion): Promise<Converted> => {
     calls.push(conversion)
-    return conversion.bodies.map((body) => Buffer.from(`<${Buffer.from(body).toString()}>`))
+    const shown = conversion.bodies.map((body) => Buffer.from(`<${Buffer.from(body).toString()}>`))
+    // The ages of the first change soon.
+    return conversion.mediaType === 't'
+      ? { shown, freshForMs: shown.map((_, i) => (i === 0 ? 1000 : 60_000)) }
+      : { shown }
   }
-  return { calls, clock, converter: new Converter({ clock, run, ...(cacheBytes === undefined ? {} : { cacheBytes }) }) }
+  let asked = 0
+  const columns = async (): Promise<Uint8Array> => Buffer.from(`columns ${++asked}`)
+  const options = { clock, run, columns, ...(cacheBytes === undefined ? {} : { cacheBytes }) }
+  return { calls, clock, converter: new Converter(options) }
 }
 
 t.test('what is hot is not converted again, and then needs no turn', async (t) => {
@@ -45,17 +52,17 @@ t.test('a conversion that is under way is waited for, not repeated', async (t) =
   t.equal(calls.length, 1)
 })
 
-t.test('forms do not mix, and a Table is passed on for a moment only', async (t) => {
+t.test('forms do not mix, and a row is passed on as long as its ages are true', async (t) => {
   const { calls, clock, converter: one } = converter()
   await one.convert(PROTOBUF, [item('a@1')])
   await one.convert(TABLE, [item('a@1')])
-  await one.convert(withoutColumns(TABLE), [item('a@1')])
+  await one.convert(shaped(TABLE, 'bare'), [item('a@1')])
   t.same(
-    calls.map(({ mediaType, columns }) => [mediaType, columns]),
+    calls.map(({ mediaType, shape }) => [mediaType, shape]),
     [
-      ['p', true],
-      ['t', true],
-      ['t', false],
+      ['p', 'whole'],
+      ['t', 'whole'],
+      ['t', 'bare'],
     ],
   )
   await one.convert(TABLE, [item('a@1')])
@@ -64,6 +71,20 @@ t.test('forms do not mix, and a Table is passed on for a moment only', async (t)
   await one.convert(TABLE, [item('a@1')])
   await one.convert(PROTOBUF, [item('a@1')])
   t.equal(calls.length, 4, 'its ages would be wrong')
+  const rows = shaped(TABLE, 'row')
+  await one.convert(rows, [item('new@1'), item('old@1'), item('old@2')])
+  await clock.advance(1000)
+  await one.convert(rows, [item('new@1'), item('old@1'), item('old@2')])
+  t.same(calls.at(-1)!.bodies.length, 1, 'those of the others are')
+})
+
+t.test('columns are asked for once, until forms may have changed', async (t) => {
+  const { converter: one } = converter()
+  t.equal(Buffer.from(await one.columns(TABLE)).toString(), 'columns 1')
+  const again = one.columns(TABLE)
+  t.notOk(again instanceof Promise)
+  one.forget()
+  t.equal(Buffer.from(await one.columns(TABLE)).toString(), 'columns 2')
 })
 
 t.test('a long list is shared out, and a failure is not remembered', async (t) => {
@@ -81,8 +102,9 @@ t.test('a long list is shared out, and a failure is not remembered', async (t) =
     clock: new FakeClock(),
     run: async ({ bodies }) => {
       if (broken) throw new Error('no thread')
-      return [...bodies]
+      return { shown: [...bodies] }
     },
+    columns: async () => new Uint8Array(),
   })
   await t.rejects(Promise.resolve(flaky.convert(PROTOBUF, [item('a@1')])), { message: 'no thread' })
   broken = false

@@ -19,6 +19,8 @@ import { recordItem } from './watch-frames.js'
 
 const HEAD = { status: 200, contentType: 'application/json' }
 const TAIL = Buffer.from(']}\n')
+/** Between the columns of a Table and its first row. */
+const ROWS = Buffer.from(',"rows":[')
 const COMMA = 44
 const BRACE = 123
 /** Pieces that a list is written in: large enough to cost few calls, small enough to let others go in between. */
@@ -194,7 +196,14 @@ async function writeConvertedList(
       ? { kind: resource.listKind, apiVersion: resource.apiVersion }
       : { kind: transformation.as, apiVersion: `meta.k8s.io/${transformation.version}` }
   if (isText) {
-    const head = Buffer.from(resource.listHead(revision, continueToken, remaining, list))
+    const head =
+      form.shape === 'row'
+        ? Buffer.concat([
+            Buffer.from(resource.tableHead(revision, continueToken, remaining, list)),
+            await converter.columns(form),
+            ROWS,
+          ])
+        : Buffer.from(resource.listHead(revision, continueToken, remaining, list))
     const skip = transformation === undefined ? (body: Uint8Array) => resource.itemSkip(body) : () => 0
     await writeJsonList(exchange, head, shown, skip, () => undefined)
     return

@@ -1,7 +1,8 @@
 /** Thread: main. The form in which a client wants objects, when it is not the one that memory holds. */
 import { type AcceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
 import { newUnknown } from '../../api/status.js'
-import { type ConversionForm, conversionForm } from '../converter.js'
+import type { ConversionShape } from '../../protocol/main-pool.js'
+import { type ConversionForm, conversionForm, shaped } from '../converter.js'
 import type { ServedResource } from '../served-resource.js'
 
 export interface ObjectForm {
@@ -19,11 +20,13 @@ export function objectForm(
   accepted: AcceptedMediaType,
   accept: string,
   query: URLSearchParams,
+  shape: ConversionShape = 'whole',
 ): ObjectForm {
   const include = accepted.transformation?.as === 'Table' ? (query.get('includeObject') ?? '') : ''
   if (!INCLUDES.has(include)) throw newUnknown(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+  const whole = conversionForm(resource, accepted, accept, include)
   return {
-    form: conversionForm(resource, accepted, accept, include),
+    form: shape === 'whole' ? whole : shaped(whole, shape),
     contentType: CONTENT_TYPES[accepted.serialization],
     isText: accepted.serialization === 'json',
     accepted,
@@ -32,7 +35,13 @@ export function objectForm(
 
 /** Whether one object, or a list put together from single objects, can be shown so by conversion. Others are the pool's. */
 export function isConvertible({ serialization, transformation, pretty }: AcceptedMediaType, list: boolean): boolean {
-  if (serialization === 'yaml' || pretty) return false
-  if (transformation === undefined) return true
+  if (pretty || (serialization === 'yaml' && (list || transformation !== undefined))) return false
+  if (transformation === undefined || transformation.as === 'Table') return true
   return transformation.as === (list ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')
+}
+
+/** What is made of each object of a read that is convertible. */
+export function readShape({ serialization, transformation }: AcceptedMediaType, list: boolean): ConversionShape {
+  if (serialization === 'yaml') return 'yaml'
+  return list && transformation?.as === 'Table' ? 'row' : 'whole'
 }

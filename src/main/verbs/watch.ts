@@ -15,7 +15,7 @@ import type { ArenaReader, EventCursor, Snapshot } from '../../cacher/shared-mem
 import type { Timer } from '../../lib/clock.js'
 import { jitter } from '../../lib/jitter.js'
 import { isStorageError } from '../../storage/errors.js'
-import { type ConversionForm, type ConversionItem, withoutColumns } from '../converter.js'
+import { type ConversionForm, type ConversionItem, shaped } from '../converter.js'
 import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import type { WatchSeries } from '../read-metrics.js'
@@ -279,7 +279,7 @@ export class Watch implements HubWatcher {
     const { converter } = context
     if (form === undefined) return items.map(({ body }) => body)
     if (!isTable) return converter.convert(form, items)
-    const rows = withoutColumns(form)
+    const rows = shaped(form, 'bare')
     if (this.#begun) return converter.convert(rows, items)
     const parts = [converter.convert(form, items.slice(0, 1)), converter.convert(rows, items.slice(1))]
     return Promise.all(parts).then((shown) => shown.flat())
