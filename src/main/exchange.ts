@@ -81,6 +81,8 @@ export interface ResponseStream {
   /** Several writes as one: fewer system calls. */
   cork(callback: () => void): void
   onDrain(listener: () => void): void
+  /** Nothing is read, and that is no reason to close the connection. */
+  touch(): void
   end(): void
 }
 
@@ -474,6 +476,12 @@ export class Exchange implements Credentials {
       },
       onDrain: (listener) => {
         onDrain = listener
+      },
+      touch: () => {
+        if (this.#state !== 'answering') return
+        // Starts the time anew in which a write must make progress.
+        port.pause()
+        port.resume()
       },
       end: () => {
         if (this.#state !== 'answering') return

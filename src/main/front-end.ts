@@ -37,6 +37,7 @@ import { checkShape, ResourceTable } from './resource-table.js'
 import { respondEncoded } from './respond-encoded.js'
 import type { ServedResource } from './served-resource.js'
 import { ConvertingHub } from './verbs/converting-hub.js'
+import { FieldIndexes } from './verbs/field-indexes.js'
 import { getObject } from './verbs/get.js'
 import { listObjects } from './verbs/list.js'
 import { isConvertible, type ObjectForm, objectForm, readShape } from './verbs/object-form.js'
@@ -97,6 +98,7 @@ export class FrontEnd {
       random: options.random,
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
       answerFromPool: (request) => this.#fromPool(request),
+      indexes: new FieldIndexes(),
       converter: new Converter({
         clock: options.clock,
         run: (conversion) => options.pool.run('convert', conversion),

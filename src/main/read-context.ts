@@ -9,6 +9,7 @@ import type { Converter } from './converter.js'
 import type { Exchange } from './exchange.js'
 import type { ReadMetrics } from './read-metrics.js'
 import type { ServedResource } from './served-resource.js'
+import type { FieldIndexes } from './verbs/field-indexes.js'
 
 export interface CacheView {
   readonly clock: ClockView
@@ -42,6 +43,8 @@ export interface ReadContext {
   readonly minRequestTimeoutSeconds: number
   /** The request as a whole, answered by the pool, which reads memory or storage. */
   answerFromPool(request: ReadRequest): Promise<void>
+  /** Objects by the value of a field. */
+  readonly indexes: FieldIndexes
   /** Objects in other forms. */
   readonly converter: Converter
   readonly metrics: ReadMetrics

@@ -58,6 +58,10 @@ export class SocketStream {
     this.#onDrain = listener
   }
 
+  touch(): void {
+    // Pings tell who is gone.
+  }
+
   end(): void {
     if (this.#ended) return
     this.#ended = true

@@ -13,6 +13,7 @@ import type { Exchange } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { revisionProblem } from './asked-revision.js'
 import { passed, waitUntilFresh } from './fresh.js'
+import { triggerOf } from './hub-members.js'
 import { scopeOf } from './key-scope.js'
 import type { ObjectForm } from './object-form.js'
 import { recordItem } from './watch-frames.js'
@@ -54,14 +55,20 @@ export async function listObjects(
   if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision, series)
   const snapshot = snapshotAt(arena, position.revision)
   if (snapshot === undefined) return false
+  const trigger = triggerOf(selectors, resource.selectableFields)
+  const start = later(position.startKey, scope.start)
+  const scan: Scan = {
+    end: scope.end,
+    run: (visit) => context.indexes.scan(arena, snapshot, trigger, { start, end: scope.end }, visit),
+  }
   const tokenFor = (nextKey: string | undefined): string =>
     nextKey === undefined ? '' : encodeContinue(nextKey, resource.rootKey(info.namespace), snapshot.revision)
   if (form === undefined) {
-    const items = collect(snapshot, scope, position, selectors, (record) => record.body())
+    const items = collect(snapshot, scan, position, selectors, (record) => record.body())
     series.listed(items.fetched, items.found.length)
     await writeList(request, snapshot, items, tokenFor(items.nextKey))
   } else {
-    const items = collect(snapshot, scope, position, selectors, recordItem)
+    const items = collect(snapshot, scan, position, selectors, recordItem)
     series.listed(items.fetched, items.found.length)
     await writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
   }
@@ -118,9 +125,15 @@ interface Items<T> {
   readonly fetched: number
 }
 
+/** What may be in the list: the range, or what an index knows of it. */
+interface Scan {
+  readonly end: string
+  run(visit: (record: RecordView) => boolean | undefined): void
+}
+
 function collect<T>(
   snapshot: Snapshot,
-  scope: { readonly start: string; readonly end: string },
+  scan: Scan,
   position: ListPosition,
   selectors: Selectors,
   take: (record: RecordView) => T,
@@ -147,9 +160,8 @@ function collect<T>(
     if (limit > 0 && found.length === limit) lastKey = record.key
     return undefined
   }
-  const start = later(position.startKey, scope.start)
-  snapshot.scan(start, scope.end, visit)
-  const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scope.end) : undefined
+  scan.run(visit)
+  const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scan.end) : undefined
   return { found, nextKey, remaining, fetched }
 }
 

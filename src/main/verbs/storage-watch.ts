@@ -18,6 +18,7 @@ import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { respondEncoded } from '../respond-encoded.js'
 import { revisionProblem } from './asked-revision.js'
+import { StallTimer } from './stall-timer.js'
 import type { WatchFraming } from './watch-frames.js'
 
 export interface StorageWatchOptions {
@@ -71,9 +72,11 @@ export class StorageWatch {
   #state: 'writing' | 'parked' | 'ended' = 'writing'
   #closed = false
   #timeout: Timer | undefined
+  readonly #stall: StallTimer
 
   constructor(options: RunningOptions) {
     this.#options = options
+    this.#stall = new StallTimer(options.context.clock, options.stream)
   }
 
   start(): void {
@@ -100,6 +103,7 @@ export class StorageWatch {
   }
 
   #drained(): void {
+    this.#stall.stop()
     if (this.#state !== 'parked') return
     this.#state = 'writing'
     this.#taken()
@@ -122,7 +126,10 @@ export class StorageWatch {
       })
       if (message.type === 'error') this.end()
       else if (writable) this.#taken()
-      else if (this.#state === 'writing') this.#state = 'parked'
+      else if (this.#state === 'writing') {
+        this.#state = 'parked'
+        this.#stall.start()
+      }
     }
     if (this.#closed && this.#waiting.length === 0) this.end()
   }
@@ -131,6 +138,7 @@ export class StorageWatch {
     if (this.#state === 'ended') return
     this.#state = 'ended'
     this.#timeout?.cancel()
+    this.#stall.stop()
     this.#options.port.close()
     this.#options.onEnd()
   }

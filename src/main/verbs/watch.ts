@@ -23,6 +23,7 @@ import { revisionProblem } from './asked-revision.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
 import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
 import { type KeyScope, scopeOf } from './key-scope.js'
+import { StallTimer } from './stall-timer.js'
 import { eventItem, type FrameType, recordItem, visibleType, type WatchFraming } from './watch-frames.js'
 import type { Hub } from './watch-hub.js'
 
@@ -112,6 +113,7 @@ export class Watch implements HubWatcher {
   /** It has been in the hub. */
   #wasLive = false
   #drained: (() => void) | undefined
+  readonly #stall: StallTimer
   #advanced: (() => void) | undefined
   #timers: Timer[] = []
 
@@ -120,6 +122,7 @@ export class Watch implements HubWatcher {
     this.#series = options.context.metrics.watches(options.request.resource)
     this.scope = options.scope
     this.selectors = options.selectors
+    this.#stall = new StallTimer(options.context.clock, options.stream)
     this.trigger = triggerOf(options.selectors, options.request.resource.selectableFields)
   }
 
@@ -186,7 +189,8 @@ export class Watch implements HubWatcher {
     const items: ConversionItem[] = []
     let bytes = 0
     let next: string | undefined
-    snapshot.scan(from, this.scope.end, (record) => {
+    const { arena, context } = this.#options
+    context.indexes.scan(arena, snapshot, this.trigger, { start: from, end: this.scope.end }, (record) => {
       if (items.length === CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES) {
         next = record.key
         return false
@@ -287,12 +291,14 @@ export class Watch implements HubWatcher {
 
   #drain(): Promise<void> {
     if (this.#over()) return Promise.resolve()
+    this.#stall.start()
     return new Promise((resolve) => {
       this.#drained = resolve
     })
   }
 
   #onDrain(): void {
+    this.#stall.stop()
     const drained = this.#drained
     this.#drained = undefined
     drained?.()
@@ -317,6 +323,7 @@ export class Watch implements HubWatcher {
     if (this.#state === 'live') {
       this.#state = 'parked'
       this.#series.parked.add(1)
+      this.#stall.start()
     }
     return false
   }
@@ -392,6 +399,7 @@ export class Watch implements HubWatcher {
     this.#series.watchers.add(-1)
     this.#state = 'ended'
     for (const timer of this.#timers) timer.cancel()
+    this.#stall.stop()
     this.#options.hub.leave(this)
     this.#drained?.()
     this.#advanced?.()

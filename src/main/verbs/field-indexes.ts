@@ -1,0 +1,52 @@
+/**
+ * Thread: main. Which lists find their objects by the value of a field: those by a field that is asked for again and again,
+ * as each kubelet asks for the pods of its node. Making an index costs more than one list.
+ */
+import { FieldIndex } from '../../cacher/field-index.js'
+import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
+import type { Trigger } from './hub-members.js'
+import type { KeyScope } from './key-scope.js'
+
+/** So many lists by one field are read through before an index is made. */
+const WORTH_AFTER = 3
+/** Fewer objects are as quickly read through. */
+const WORTH_OBJECTS = 256
+
+interface Asked {
+  times: number
+  index: FieldIndex | undefined
+}
+
+export class FieldIndexes {
+  readonly #arenas = new WeakMap<ArenaReader, Map<string, Asked>>()
+
+  /**
+   * Visits the records of the scope, in order, that the trigger lets through, or all of them; stops when the visitor
+   * returns false.
+   */
+  scan(
+    arena: ArenaReader,
+    snapshot: Snapshot,
+    trigger: Trigger | undefined,
+    { start, end }: KeyScope,
+    visit: (record: RecordView) => boolean | undefined,
+  ): void {
+    const index =
+      trigger === undefined || end === `${start}\0` ? undefined : this.#index(arena, snapshot, trigger.field)
+    if (index?.scan(snapshot, trigger!.value, { startKey: start, endKey: end }, visit) === true) return
+    snapshot.scan(start, end, visit)
+  }
+
+  #index(arena: ArenaReader, snapshot: Snapshot, field: string): FieldIndex | undefined {
+    if (snapshot.size < WORTH_OBJECTS) return undefined
+    let fields = this.#arenas.get(arena)
+    if (fields === undefined) {
+      fields = new Map()
+      this.#arenas.set(arena, fields)
+    }
+    const asked = fields.get(field) ?? { times: 0, index: undefined }
+    fields.set(field, asked)
+    if (++asked.times > WORTH_AFTER) asked.index ??= new FieldIndex({ arena, field })
+    return asked.index
+  }
+}
