@@ -21,6 +21,7 @@ import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-s
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { escalationHooks } from '../registry/rbac.authorization.k8s.io/escalation-hooks.js'
+import { adminAccessHooks } from '../registry/resource.k8s.io/admin-access-hooks.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
 import { transportKey } from '../storage/storage-config.js'
 import { admissionChain } from './admission-plugins.js'
@@ -35,7 +36,7 @@ import { PoolWorker } from './pool.js'
 import { RegistryQuotaStatusStore } from './quota-status-store.js'
 import { Scheme } from './scheme.js'
 import { ServiceRegistry } from './service-registry.js'
-import { StoredObjects } from './stored-objects.js'
+import { readNamespace, StoredObjects } from './stored-objects.js'
 import { handlerTable } from './subresources/handler-table.js'
 import { ThreadInspector } from './thread-inspector.js'
 import { openTransformers } from './transformers.js'
@@ -95,7 +96,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     random: Math.random,
     recorder,
   })
-  const endpoints = new EndpointTable({
+  const endpoints: EndpointTable = new EndpointTable({
     scheme,
     restOptions,
     handlers: handlerTable({
@@ -113,6 +114,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
         .catch((error: unknown) => logger.warn({ err: error, resource }, 'a deletion was not counted')),
     hooks: ({ group, resource }) => {
       if (group === RBAC_GROUP) return escalationHooks(resource, { authorizer, held: rbac })
+      if (group === 'resource.k8s.io') return adminAccessHooks(resource, (name) => readNamespace(endpoints, name))
       return group === '' && resource === 'services' ? services().hooks : undefined
     },
   })

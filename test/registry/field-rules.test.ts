@@ -1,10 +1,14 @@
 import t from 'tap'
+import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
+import { decodeJson } from '#keelson/api/json/decode.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
+import { adminAccessHooks } from '#keelson/registry/resource.k8s.io/admin-access-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { partialObjectMetadata } from '#keelson/workers/table.js'
 
+const schemas = new BuiltinSchemas()
 const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
 
 function causes(resource: string, group: string, object: KubeObject): string[] {
@@ -198,5 +202,39 @@ t.test('expressions of policies speak of what there is', (t) => {
     [{ auditAnnotations: [{ key: 'k', valueExpression: 'null' }] }, []],
   ]
   for (const [spec, expected] of cases) t.same(policy(spec), expected, JSON.stringify(spec))
+  t.end()
+})
+
+t.test('admin access to devices needs a label of the namespace', async (t) => {
+  const spec = { devices: { requests: [{}, { exactly: { adminAccess: true } }] } }
+  const cases: [string, KubeObject][] = [
+    ['resourceclaims', { spec }],
+    ['resourceclaimtemplates', { spec: { spec } }],
+  ]
+  for (const [resource, object] of cases) {
+    const begin = (labels?: Record<string, string>, given = object): Promise<unknown> =>
+      adminAccessHooks(resource, async () => (labels === undefined ? undefined : { metadata: { labels } }))!
+        .beginCreate!(given, context)
+    await t.resolves(begin({ 'resource.kubernetes.io/admin-access': 'true' }))
+    for (const labels of [undefined, {}, { 'resource.kubernetes.io/admin-access': 'no' }])
+      await t.rejects(begin(labels), { message: /spec\.devices\.requests\[1\]\.adminAccess: Forbidden/ })
+    await t.resolves(begin({}, { spec: {} }))
+  }
+})
+
+t.test('an autoscaler that names no policies is told so; one that says nothing gets the usual ones', (t) => {
+  const json = (policies: string): KubeObject => {
+    const schema = schemas.kind('autoscaling', 'v2', 'HorizontalPodAutoscaler')!
+    return decodeJson(
+      Buffer.from(
+        `{"spec":{"maxReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"A","name":"a"},"behavior":{"scaleUp":{${policies}}}}}`,
+      ),
+      schema,
+    ).object
+  }
+  const of = (policies: string): string[] =>
+    causes('horizontalpodautoscalers', 'autoscaling', { ...json(policies), apiVersion: 'autoscaling/v2' })
+  t.same(of('"selectPolicy":"Max"'), [])
+  t.same(of('"policies":[]'), ['spec.behavior.scaleUp.policies|FieldValueRequired'])
   t.end()
 })

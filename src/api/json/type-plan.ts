@@ -40,6 +40,9 @@ export interface StructPlan {
   outOfOrder: boolean
 }
 
+/** Lists that, empty, are not the same as absent ones: defaults fill in what was not said, and nothing is refused. */
+const EMPTY_IS_SAID = new Set(['io.k8s.api.autoscaling.v2.HPAScalingRules/policies'])
+
 /** Only on first use: the fields of a struct may lead back to it. */
 class LazyStructPlan implements StructPlan {
   readonly #schema: StructSchema
@@ -63,7 +66,10 @@ class LazyStructPlan implements StructPlan {
     if (this.#fields === undefined) {
       this.#fields = new Map()
       for (const field of this.#schema.fields.values())
-        this.#fields.set(field.name, fieldPlan(field, this.#fields.size))
+        this.#fields.set(
+          field.name,
+          fieldPlan(field, this.#fields.size, EMPTY_IS_SAID.has(`${this.name}/${field.name}`)),
+        )
     }
     return this.#fields
   }
@@ -98,14 +104,14 @@ export function planOf(schema: StructSchema): StructPlan {
   return plan
 }
 
-function fieldPlan(field: FieldSchema, index: number): FieldPlan {
+function fieldPlan(field: FieldSchema, index: number, emptyIsSaid: boolean): FieldPlan {
   const type = typePlan(field.type)
   return {
     name: field.name,
     index,
     prefix: `${JSON.stringify(field.name)}:`,
     type,
-    dropsZero: field.presence !== undefined && dropsZero(field.presence, type),
+    dropsZero: !emptyIsSaid && field.presence !== undefined && dropsZero(field.presence, type),
     absent: field.presence === undefined ? 'nothing' : whenAbsent(field.presence, type),
   }
 }

@@ -1,0 +1,44 @@
+/** Thread: pool. Devices that others use already can be asked for in namespaces that say so with a label. */
+import { type FieldError, FieldPath, forbidden } from '../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../api/object.js'
+import { newInvalid } from '../../api/status.js'
+import type { StoreHooks } from '../generic/store-options.js'
+
+interface ClaimSpec {
+  devices?: { requests?: readonly { exactly?: { adminAccess?: boolean } }[] | null }
+}
+
+const LABEL = 'resource.kubernetes.io/admin-access'
+const KINDS: Readonly<Record<string, { readonly kind: string; readonly at: readonly string[] }>> = {
+  resourceclaims: { kind: 'ResourceClaim', at: ['spec'] },
+  resourceclaimtemplates: { kind: 'ResourceClaimTemplate', at: ['spec', 'spec'] },
+}
+const NOTHING_TAKEN = (): void => undefined
+
+/** `namespace` gives the object; undefined when there is none. */
+export function adminAccessHooks(
+  resource: string,
+  namespace: (name: string) => Promise<KubeObject | undefined>,
+): StoreHooks | undefined {
+  const claims = KINDS[resource]
+  if (claims === undefined) return undefined
+  return {
+    beginCreate: async (object, context) => {
+      const error = adminAccessError(object, claims.at)
+      if (error === undefined) return NOTHING_TAKEN
+      const holder = await namespace(context.namespace)
+      if (holder !== undefined && metadataOf(holder).labels?.[LABEL] === 'true') return NOTHING_TAKEN
+      throw newInvalid({ group: context.apiGroup, kind: claims.kind }, metadataOf(object).name ?? '', [error])
+    },
+  }
+}
+
+function adminAccessError(object: KubeObject, specAt: readonly string[]): FieldError | undefined {
+  let value: unknown = object
+  for (const name of specAt) value = (value as Record<string, unknown> | undefined)?.[name]
+  const requests = (value as ClaimSpec | undefined)?.devices?.requests ?? []
+  const i = requests.findIndex(({ exactly }) => exactly?.adminAccess === true)
+  // The same place for templates, where it is one level deeper: Kubernetes says it so.
+  const path = FieldPath.of('spec', 'devices', 'requests').index(i).child('adminAccess')
+  return i < 0 ? undefined : forbidden(path, `the namespace needs the label ${LABEL}: true`)
+}
