@@ -32,6 +32,7 @@ export async function openTransformers(
   const transformers = new DynamicTransformers({
     filePath: encryptionProviderConfig,
     initial,
+    watchesFile: true,
     clock: systemClock,
     logger,
     keys,

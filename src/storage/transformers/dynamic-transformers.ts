@@ -1,8 +1,11 @@
 /**
  * Thread: any. The transformers of an EncryptionConfiguration file that may change while the server runs. The file's hash
- * is looked at every minute; a new file takes over once it is valid and its KMS plugins are healthy, and until then, or
- * when it is not, the old one goes on and the failure is reported.
+ * is looked at every minute, when the system says that it has changed, and when something cannot be read: another thread or
+ * server may have the new key already. A new file takes over once it is valid and its KMS plugins are healthy, and until
+ * then, or when it is not, the old one goes on and the failure is reported.
  */
+import { type FSWatcher, watch } from 'node:fs'
+import path from 'node:path'
 import type { GroupResource } from '../../api/group-version.js'
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
@@ -21,6 +24,8 @@ export interface ReloadRecorder {
 export interface DynamicTransformersOptions {
   readonly filePath: string
   readonly initial: LoadedEncryption
+  /** Also when the system says that it has changed. Default: as the clock says only. */
+  readonly watchesFile?: boolean
   readonly clock: Clock
   readonly logger: Logger
   readonly recorder?: ReloadRecorder
@@ -41,6 +46,8 @@ export class DynamicTransformers implements ResourceTransformers {
   /** Replaced, but perhaps still in the middle of a call. */
   readonly #retired = new Map<LoadedEncryption, Timer>()
   #timer: Timer | undefined
+  #watcher: FSWatcher | undefined
+  #looking: Promise<number> | undefined
   #failures = 0
   #stopped = false
 
@@ -53,12 +60,27 @@ export class DynamicTransformers implements ResourceTransformers {
   start(): void {
     assert(this.#timer === undefined && !this.#stopped, 'transformers start once')
     this.#schedule(POLL_INTERVAL_MS)
+    if (this.#options.watchesFile === true) this.#watcher = this.#watch()
+  }
+
+  /** The folder: files are mostly replaced, by a rename or a link, and the old one says nothing then. */
+  #watch(): FSWatcher | undefined {
+    const { filePath, logger } = this.#options
+    try {
+      const watcher = watch(path.dirname(filePath), { persistent: false }, () => void this.#poll())
+      watcher.on('error', (error) => logger.warn({ err: error, filePath }, 'the file is looked at every minute only'))
+      return watcher
+    } catch (error) {
+      logger.warn({ err: error, filePath }, 'the file is looked at every minute only')
+      return undefined
+    }
   }
 
   /** Closes every generation that is still open. */
   stop(): void {
     this.#stopped = true
     this.#timer?.cancel()
+    this.#watcher?.close()
     for (const [generation, timer] of this.#retired) {
       timer.cancel()
       generation.close()
@@ -87,18 +109,44 @@ export class DynamicTransformers implements ResourceTransformers {
     }
     return {
       transformFromStorage: (data, key): TransformResult | Promise<TransformResult> =>
-        current().transformFromStorage(data, key),
+        this.#read(() => current().transformFromStorage(data, key)),
       transformToStorage: (data, key): Uint8Array | Promise<Uint8Array> => current().transformToStorage(data, key),
     }
   }
 
+  #read(attempt: () => TransformResult | Promise<TransformResult>): TransformResult | Promise<TransformResult> {
+    const generation = this.#current
+    const again = async (error: unknown): Promise<TransformResult> => {
+      await this.#poll()
+      if (this.#current === generation) throw error
+      return attempt()
+    }
+    try {
+      const result = attempt()
+      return result instanceof Promise ? result.catch(again) : result
+    } catch (error) {
+      return again(error)
+    }
+  }
+
   #schedule(delayMs: number): void {
+    this.#timer?.cancel()
     this.#timer = this.#options.clock.after(delayMs, () => void this.#poll())
   }
 
+  /** Resolves when the file has been looked at; those who ask meanwhile wait for one more look, since it may have changed. */
   async #poll(): Promise<void> {
+    if (this.#looking !== undefined) await this.#looking
+    if (this.#stopped) return
+    this.#looking ??= this.#look()
+    const delayMs = await this.#looking
+    this.#looking = undefined
+    if (!this.#stopped) this.#schedule(delayMs)
+  }
+
+  /** Gives the time until the next look. */
+  async #look(): Promise<number> {
     const { filePath, logger, recorder } = this.#options
-    let delayMs = POLL_INTERVAL_MS
     try {
       const next = await this.#changed()
       this.#failures = 0
@@ -108,11 +156,11 @@ export class DynamicTransformers implements ResourceTransformers {
         logger.info({ contentHash: next.contentHash }, 'the encryption configuration was reloaded')
       }
     } catch (error) {
-      delayMs = backoff(this.#failures++, RETRY_BASE_MS, POLL_INTERVAL_MS, this.#random)
       recorder?.failed(error)
       logger.error({ err: error, filePath }, 'the new encryption configuration is not used: the old one stays')
+      return backoff(this.#failures++, RETRY_BASE_MS, POLL_INTERVAL_MS, this.#random)
     }
-    if (!this.#stopped) this.#schedule(delayMs)
+    return POLL_INTERVAL_MS
   }
 
   /** A new generation, loaded and healthy; undefined when the file is the one in use. */
