@@ -43,8 +43,8 @@ t.test('resources are cached unless the watch cache is off, or off for them', as
   const decoratorOf = (options: Partial<EtcdOptions>, resource: GroupResource) =>
     getter(options).getRESTOptions(resource).decorator
   t.equal(decoratorOf({}, PODS), withCacher)
-  t.equal(decoratorOf({}, EVENTS), undecorated)
-  t.equal(decoratorOf({ watchCacheSizes: ['events#1'] }, EVENTS), withCacher)
+  t.equal(decoratorOf({}, EVENTS), withCacher)
+  t.equal(decoratorOf({ watchCacheSizes: ['events#0'] }, EVENTS), undecorated)
   t.equal(decoratorOf({ watchCacheSizes: ['pods#0'] }, PODS), undecorated)
   t.equal(decoratorOf({ watchCacheSizes: ['pods#0'] }, NODES), withCacher)
   t.equal(decoratorOf({ watchCache: false, watchCacheSizes: ['pods#1'] }, PODS), undecorated)
