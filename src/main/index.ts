@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** Thread: main. The process's entry: alone reads argv and env, alone exits. */
+import path from 'node:path'
 import { pino } from 'pino'
 import { compose } from './compose.js'
 import { complete } from './config.js'
@@ -18,6 +19,12 @@ ${describeFlags(FLAGS)}
 
 /** A second signal does not wait for anybody. */
 const EXIT_FORCED = 130
+
+/** As short as it can be typed. */
+function fromHere(file: string): string {
+  const relative = path.relative(process.cwd(), file)
+  return relative.startsWith('..') ? file : relative
+}
 
 async function main(): Promise<number | undefined> {
   if (process.argv[2] === 'secrets')
@@ -51,7 +58,7 @@ async function main(): Promise<number | undefined> {
     },
   })
   console.error(`Keelson serves ${server.url}`)
-  const access = server.kubeconfig === '' ? `--server ${server.url}` : `--kubeconfig ${server.kubeconfig}`
+  const access = server.kubeconfig === '' ? `--server ${server.url}` : `--kubeconfig ${fromHere(server.kubeconfig)}`
   console.error(`Try: kubectl ${access} get namespaces`)
   let stopping = false
   const stop = (): void => {
