@@ -238,3 +238,25 @@ t.test('an autoscaler that names no policies is told so; one that says nothing g
   t.same(of('"policies":[]'), ['spec.behavior.scaleUp.policies|FieldValueRequired'])
   t.end()
 })
+
+t.test('the source of a claim in a template may have no group, which Go prints as null', (t) => {
+  const claim = (dataSource: object): KubeObject => ({
+    metadata: { name: 's' },
+    spec: {
+      selector: { matchLabels: { a: 'b' } },
+      template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'd' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, dataSource },
+        },
+      ],
+    },
+  })
+  const at = 'spec.volumeClaimTemplates[0].spec.dataSource'
+  t.same(causes('statefulsets', 'apps', claim({ apiGroup: null, kind: 'PersistentVolumeClaim', name: 'x' })), [])
+  t.same(causes('statefulsets', 'apps', claim({ apiGroup: null, kind: 'Other', name: 'x' })), [
+    `${at}|FieldValueInvalid`,
+  ])
+  t.end()
+})

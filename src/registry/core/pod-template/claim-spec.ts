@@ -60,14 +60,17 @@ function dataSourceErrors({ dataSource, dataSourceRef }: PersistentVolumeClaimSp
   const { namespace = '' } = dataSourceRef
   if (namespace !== '') errors.push(...dnsLabel(namespace, path.child('dataSourceRef', 'namespace')))
   if (dataSource === undefined) return errors
-  const same = (['apiGroup', 'kind', 'name'] as const).every((field) => dataSource[field] === dataSourceRef[field])
+  const same = (['apiGroup', 'kind', 'name'] as const).every(
+    (field) => (dataSource[field] ?? null) === (dataSourceRef[field] ?? null),
+  )
   if (namespace !== '')
     errors.push(invalid(path, 'dataSource', 'may not be specified when dataSourceRef.namespace is specified'))
   else if (!same) errors.push(invalid(path, 'dataSource', 'must match dataSourceRef'))
   return errors
 }
 
-function sourceErrors({ name = '', kind = '', apiGroup = '' }: DataSource, path: FieldPath): Errors {
+function sourceErrors({ name = '', kind = '', apiGroup: group }: DataSource, path: FieldPath): Errors {
+  const apiGroup = group ?? ''
   return [
     ...(name === '' ? [required(path.child('name'))] : []),
     ...(kind === '' ? [required(path.child('kind'))] : []),

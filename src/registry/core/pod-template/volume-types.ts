@@ -56,7 +56,7 @@ export interface PersistentVolumeClaimSpec {
 }
 
 export interface DataSource {
-  apiGroup?: string
+  apiGroup?: string | null
   kind?: string
   name?: string
 }
