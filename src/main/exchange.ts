@@ -71,6 +71,8 @@ export interface ExchangeTap {
   /** `streams`: pieces are not shown. */
   readonly responseHead?: (head: ResponseHead, streams: boolean) => void
   readonly responsePiece?: (bytes: Uint8Array | string) => void
+  /** What the pool noted for the audit log; before the head. */
+  readonly annotations?: (annotations: Readonly<Record<string, string>>) => void
 }
 
 /** Writes frames as they come. `false`: the client does not keep up; wait for onDrain. */

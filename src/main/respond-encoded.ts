@@ -5,8 +5,9 @@ import type { Exchange } from './exchange.js'
 
 export function respondEncoded(
   exchange: Exchange,
-  { status, contentType, headers, warnings, body }: EncodedResponse,
+  { status, contentType, headers, warnings, body, auditAnnotations }: EncodedResponse,
 ): Promise<void> | undefined {
+  if (auditAnnotations !== undefined) exchange.tap?.annotations?.(auditAnnotations)
   const all = [...headers]
   for (const warning of warnings) all.push('Warning', warningValue(warning))
   const head = { status, contentType, headers: all }

@@ -29,6 +29,8 @@ export interface EncodedResponse {
   /** Further headers: name, value, … */
   readonly headers: readonly string[]
   readonly body: Uint8Array
+  /** For the audit log: what admission noted. Most requests have none. */
+  readonly auditAnnotations?: Readonly<Record<string, string>>
 }
 
 /**

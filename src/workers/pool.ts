@@ -103,12 +103,12 @@ export class PoolWorker {
         ? answer
         : endpoints.underWay(endpoint, answer))
       await worker.settle(true)
-      return response
+      return worker.withAnnotations(response)
     } catch (error) {
       const response = this.#failure(error, request, worker)
       // A storage that does not answer may have written all the same.
       await worker?.settle(response.status >= 500)
-      return response
+      return worker === undefined ? response : worker.withAnnotations(response)
     }
   }
 
@@ -131,7 +131,8 @@ export class PoolWorker {
       if (plan !== undefined) return { plan }
       return { response: { status: 204, contentType: '', warnings: [], headers: [], body: new Uint8Array() } }
     } catch (error) {
-      return { response: this.#failure(error, request, worker) }
+      const response = this.#failure(error, request, worker)
+      return { response: worker === undefined ? response : worker.withAnnotations(response) }
     }
   }
 

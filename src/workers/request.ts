@@ -3,7 +3,7 @@
 import type { AdmissionChain } from '../admission/chain.js'
 import type { Authorizer } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
-import type { PoolRequest } from '../protocol/main-pool.js'
+import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
 import type { RequestContext } from '../registry/generic/strategy.js'
 import type { Endpoint } from './endpoint.js'
 
@@ -57,9 +57,10 @@ export class WorkerRequest {
     for (const callback of outcomes) await callback(succeeded)
   }
 
-  /** For the audit log: what admission noted. */
-  get annotations(): ReadonlyMap<string, string> {
-    return this.#annotations
+  /** With what admission noted for the audit log. */
+  withAnnotations(response: EncodedResponse): EncodedResponse {
+    if (this.#annotations.size === 0) return response
+    return { ...response, auditAnnotations: Object.fromEntries(this.#annotations) }
   }
 
   get warnings(): string[] {

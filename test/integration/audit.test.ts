@@ -90,6 +90,18 @@ t.test('what the policy wants is recorded, and not more', async (t) => {
   t.equal(await send('denied', 'GET', `${CONFIGMAPS}/c`, undefined, 'nobody'), 403)
   t.equal(await send('unknown', 'GET', `${CONFIGMAPS}/c`, undefined, 'wrong'), 401)
   t.equal(await send('version', 'GET', '/version'), 200)
+  const labels = {
+    'pod-security.kubernetes.io/enforce': 'baseline',
+    'pod-security.kubernetes.io/audit': 'restricted',
+  }
+  t.equal(await send('namespace', 'POST', '/api/v1/namespaces', { metadata: { name: 'safe', labels } }), 201)
+  const templates = '/api/v1/namespaces/safe/podtemplates'
+  const container = { name: 'c', image: 'i', securityContext: { privileged: true } }
+  const spec = { containers: [container] }
+  t.equal(await send('noted', 'POST', templates, { metadata: { name: 't' }, template: { spec } }), 201)
+  const account = '/api/v1/namespaces/safe/serviceaccounts'
+  t.equal(await send('account', 'POST', account, { metadata: { name: 'default' } }), 201)
+  t.equal(await send('refused', 'POST', '/api/v1/namespaces/safe/pods', { metadata: { name: 'p' }, spec }), 403)
   const acting = await server.request('GET', `${CONFIGMAPS}/c`, undefined, {
     ...as('admin'),
     'impersonate-user': 'carol',
@@ -136,6 +148,14 @@ t.test('what the policy wants is recorded, and not more', async (t) => {
       annotations: { 'authorization.k8s.io/decision': 'allow' },
     },
   ])
+  t.match(of('noted').at(-1)?.annotations, {
+    'authorization.k8s.io/decision': 'allow',
+    'pod-security.kubernetes.io/audit-violations': /^would violate PodSecurity "restricted:latest": /,
+  })
+  t.match(of('refused').at(-1)?.annotations, {
+    'pod-security.kubernetes.io/audit-violations': /restricted/,
+    'pod-security.kubernetes.io/enforce-policy': 'baseline:latest',
+  })
   t.notOk(text.includes('managedFields'))
   t.equal(of('get')[0]?.responseObject?.kind, 'ConfigMap')
   t.equal(of('list')[0]?.responseObject?.kind, 'ConfigMapList')

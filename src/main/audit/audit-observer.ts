@@ -38,6 +38,7 @@ class Pending {
   requestBody: AuditBody | undefined
   responseHead: ResponseHead | undefined
   readonly responsePieces: Uint8Array[] = []
+  annotations: Readonly<Record<string, string>> = {}
 
   constructor(receivedMs: number, sourceIPs: readonly string[]) {
     this.receivedMs = receivedMs
@@ -123,6 +124,9 @@ export class AuditObserver implements RequestObserver {
             },
           }
         : {}),
+      annotations: (annotations) => {
+        pending.annotations = annotations
+      },
       responseHead: (head, streams) => {
         pending.responseHead = head
         if (!streams || !request.longRunning || omitStages.has('ResponseStarted')) return
@@ -191,6 +195,7 @@ export class AuditObserver implements RequestObserver {
             annotations: {
               'authorization.k8s.io/decision': verdict.decision === 'allow' ? 'allow' : 'forbid',
               'authorization.k8s.io/reason': verdict.reason,
+              ...pending.annotations,
             },
           }),
     }
