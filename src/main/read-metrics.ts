@@ -3,7 +3,7 @@ import { cacheFamilies, watchFamilies } from '../metrics/families.js'
 import type { Recorder, Series } from '../metrics/recorder.js'
 import type { ServedResource } from './served-resource.js'
 
-/** No list here is answered from an index of fields. */
+/** Everything in the range was looked at. */
 const NO_INDEX = ''
 
 /** The watches of one version of one resource. */
@@ -48,8 +48,12 @@ export class ListSeries {
   readonly #fresh: Series
   readonly #fallback: Series
   readonly #wait: Series
+  readonly #recorder: Recorder
+  readonly #labels: readonly [group: string, resource: string]
 
   constructor(recorder: Recorder, { info: { group, resource } }: ServedResource) {
+    this.#recorder = recorder
+    this.#labels = [group, resource]
     this.#lists = recorder.series(cacheFamilies.lists, group, resource, NO_INDEX)
     this.#fetched = recorder.series(cacheFamilies.fetched, group, resource, NO_INDEX)
     this.#returned = recorder.series(cacheFamilies.returned, group, resource)
@@ -58,10 +62,17 @@ export class ListSeries {
     this.#wait = recorder.series(cacheFamilies.readWait, group, resource)
   }
 
-  listed(fetched: number, returned: number): void {
-    this.#lists.add(1)
-    this.#fetched.add(fetched)
+  /** `index`: the field by which they were found. */
+  listed(fetched: number, returned: number, index: string): void {
     this.#returned.add(returned)
+    if (index === NO_INDEX) {
+      this.#lists.add(1)
+      this.#fetched.add(fetched)
+      return
+    }
+    const [group, resource] = this.#labels
+    this.#recorder.series(cacheFamilies.lists, group, resource, index).add(1)
+    this.#recorder.series(cacheFamilies.fetched, group, resource, index).add(fetched)
   }
 
   /** A list that had to have everything acknowledged: memory had it in time, or storage was asked. */

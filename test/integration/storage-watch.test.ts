@@ -150,3 +150,47 @@ t.test('etcd, no cache', { skip: skipWithoutEtcd }, async (t) => {
   await behaves(t, server)
   await parks(t, server)
 })
+
+t.test('a resource that falls back to its storage while it is watched', async (t) => {
+  const server = await started(t, ['--cache-memory-limit=4Mi'])
+  const from = await write(server, 'before')
+  const names: string[] = []
+  let revision = from
+  let client = new WatchClient(server.url, `${CONFIGMAPS}?watch=true&resourceVersion=${revision}`)
+  t.teardown(() => client.close())
+  const written: string[] = []
+  let connections = 1
+  /** What has come so far; the watch is opened again from there when it has ended. */
+  const take = (): void => {
+    let ended = client.closed
+    for (const event of client.events.slice(taken)) {
+      taken++
+      if (event.type === 'ERROR') {
+        t.equal(event.code, 410)
+        ended = true
+        continue
+      }
+      names.push(event.name)
+      revision = event.revision
+    }
+    if (!ended) return
+    client.close()
+    connections++
+    taken = 0
+    client = new WatchClient(server.url, `${CONFIGMAPS}?watch=true&resourceVersion=${revision}`)
+  }
+  let taken = 0
+  const data = 'x'.repeat(400_000)
+  for (let i = 0; i < 30; i++) {
+    written.push(`large-${i}`)
+    await write(server, `large-${i}`, { data })
+  }
+  await until(() => {
+    take()
+    return names.length >= written.length
+  })
+  t.same(names, written, 'nothing is missing, nothing comes twice')
+  t.ok(connections > 1, 'memory was given up')
+  const { text } = await server.request('GET', '/metrics')
+  t.match(text, /keelson_cache_fallbacks_total\{[^}]*configmaps[^}]*\} [1-9]/)
+})

@@ -6,6 +6,7 @@ import { FrontEnd, type FrontEndOptions } from '#keelson/main/front-end.js'
 import { NonResourcePaths } from '#keelson/main/non-resource-paths.js'
 import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request-gate.js'
 import type { ObservedRequest, RequestOutcome } from '#keelson/main/request-observer.js'
+import { ServedResource } from '#keelson/main/served-resource.js'
 import { FakeClock } from '../support/fake-clock.js'
 import { FakePort, requestHead } from './fake-port.js'
 
@@ -286,4 +287,31 @@ t.test('an answer that its client does not take is broken off in the end', async
   await clock.advance(60_000)
   t.ok(port.closed)
   t.equal(released, 1)
+})
+
+t.test('a watch while memory fills is told to come again', async (t) => {
+  const filling = { arena: () => undefined, fallen: () => false }
+  const { send, server } = frontEnd({ cache: filling as unknown as FrontEndOptions['cache'] })
+  const info = {
+    group: '',
+    version: 'v1',
+    resource: 'configmaps',
+    kind: 'ConfigMap',
+    namespaced: true,
+    singular: 'configmap',
+    verbs: ['watch'],
+    shortNames: [],
+    categories: [],
+    storageVersionHash: undefined,
+    subresources: [],
+    returnsDeleted: false,
+    servedByDefault: true,
+  }
+  const options = { arena: 'configmaps', keyPrefix: '/registry/configmaps/', direct: true, itemsCarryKind: false }
+  server.serve([new ServedResource({ ...options, info, selectableFields: [] })])
+  const port = send({ rawPath: '/api/v1/configmaps', query: 'watch=1' })
+  await turn()
+  t.equal(port.status, '429 Too Many Requests')
+  t.equal(message(port), 'storage is (re)initializing')
+  t.equal(Object.fromEntries(port.headers)['Retry-After'], '1')
 })

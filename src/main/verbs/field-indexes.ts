@@ -22,7 +22,7 @@ export class FieldIndexes {
 
   /**
    * Visits the records of the scope, in order, that the trigger lets through, or all of them; stops when the visitor
-   * returns false.
+   * returns false. Gives the field by which they were found, '' when they were all looked at.
    */
   scan(
     arena: ArenaReader,
@@ -30,11 +30,12 @@ export class FieldIndexes {
     trigger: Trigger | undefined,
     { start, end }: KeyScope,
     visit: (record: RecordView) => boolean | undefined,
-  ): void {
+  ): string {
     const index =
       trigger === undefined || end === `${start}\0` ? undefined : this.#index(arena, snapshot, trigger.field)
-    if (index?.scan(snapshot, trigger!.value, { startKey: start, endKey: end }, visit) === true) return
+    if (index?.scan(snapshot, trigger!.value, { startKey: start, endKey: end }, visit) === true) return trigger!.field
     snapshot.scan(start, end, visit)
+    return ''
   }
 
   #index(arena: ArenaReader, snapshot: Snapshot, field: string): FieldIndex | undefined {

@@ -65,11 +65,11 @@ export async function listObjects(
     nextKey === undefined ? '' : encodeContinue(nextKey, resource.rootKey(info.namespace), snapshot.revision)
   if (form === undefined) {
     const items = collect(snapshot, scan, position, selectors, (record) => record.body())
-    series.listed(items.fetched, items.found.length)
+    series.listed(items.fetched, items.found.length, items.index)
     await writeList(request, snapshot, items, tokenFor(items.nextKey))
   } else {
     const items = collect(snapshot, scan, position, selectors, recordItem)
-    series.listed(items.fetched, items.found.length)
+    series.listed(items.fetched, items.found.length, items.index)
     await writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
   }
   return true
@@ -123,12 +123,15 @@ interface Items<T> {
   readonly remaining: number | undefined
   /** Records that were looked at. */
   readonly fetched: number
+  /** The field by which they were found; '' when all were looked at. */
+  readonly index: string
 }
 
 /** What may be in the list: the range, or what an index knows of it. */
 interface Scan {
   readonly end: string
-  run(visit: (record: RecordView) => boolean | undefined): void
+  /** Gives the field of the index that served, or ''. */
+  run(visit: (record: RecordView) => boolean | undefined): string
 }
 
 function collect<T>(
@@ -160,9 +163,9 @@ function collect<T>(
     if (limit > 0 && found.length === limit) lastKey = record.key
     return undefined
   }
-  scan.run(visit)
+  const index = scan.run(visit)
   const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scan.end) : undefined
-  return { found, nextKey, remaining, fetched }
+  return { found, nextKey, remaining, fetched, index }
 }
 
 function later(key: string, other: string): string {

@@ -16,6 +16,7 @@ import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { StorageWatchMessage, StorageWatchTaken } from '../../protocol/storage-watch.js'
 import type { ResponseStream } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
+import type { WatchSeries } from '../read-metrics.js'
 import { respondEncoded } from '../respond-encoded.js'
 import { revisionProblem } from './asked-revision.js'
 import { StallTimer } from './stall-timer.js'
@@ -73,14 +74,17 @@ export class StorageWatch {
   #closed = false
   #timeout: Timer | undefined
   readonly #stall: StallTimer
+  readonly #series: WatchSeries
 
   constructor(options: RunningOptions) {
     this.#options = options
     this.#stall = new StallTimer(options.context.clock, options.stream)
+    this.#series = options.context.metrics.watches(options.request.resource)
   }
 
   start(): void {
     const { request, context, listOptions, stream, port } = this.#options
+    this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#drained())
     const seconds = listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)
@@ -105,6 +109,7 @@ export class StorageWatch {
   #drained(): void {
     this.#stall.stop()
     if (this.#state !== 'parked') return
+    this.#series.parked.add(-1)
     this.#state = 'writing'
     this.#taken()
     this.#write()
@@ -122,12 +127,18 @@ export class StorageWatch {
       let writable = true
       stream.cork(() => {
         if (message.type === 'error') stream.write(framing.error(message.status))
-        else for (const { type, object } of message.events) writable = stream.write(framing.frame(type, object))
+        else
+          for (const { type, object } of message.events) {
+            const bytes = framing.frame(type, object)
+            this.#series.sent(bytes.byteLength, 1)
+            writable = stream.write(bytes)
+          }
       })
       if (message.type === 'error') this.end()
       else if (writable) this.#taken()
       else if (this.#state === 'writing') {
         this.#state = 'parked'
+        this.#series.parked.add(1)
         this.#stall.start()
       }
     }
@@ -136,6 +147,8 @@ export class StorageWatch {
 
   #ended(): void {
     if (this.#state === 'ended') return
+    if (this.#state === 'parked') this.#series.parked.add(-1)
+    this.#series.watchers.add(-1)
     this.#state = 'ended'
     this.#timeout?.cancel()
     this.#stall.stop()
