@@ -36,7 +36,19 @@ async function wrk({ url, seconds, connections, token, body }: Load, folder: str
       `wrk.method = "POST"\nwrk.headers["Content-Type"] = "application/json"\nwrk.body = ${JSON.stringify(body)}\n`,
     )
   const { stdout } = await promisify(execFile)('wrk', [
-    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--latency', '-H', `Authorization: Bearer ${token}`],
+    ...[
+      '-t',
+      '1',
+      '-c',
+      String(connections),
+      '-d',
+      `${seconds}s`,
+      '--latency',
+      '--timeout',
+      '60s',
+      '-H',
+      `Authorization: Bearer ${token}`,
+    ],
     ...(body === undefined ? [] : ['-s', script]),
     url,
   ])
