@@ -1,10 +1,11 @@
 /** Thread: pool. Pods and claims get the defaults of their namespace's limit ranges and stay within them. */
+import type { Amounts } from '../api/amounts.js'
 import { type KubeObject, metadataOf } from '../api/object.js'
 import { parseQuantity, type Quantity } from '../api/quantity.js'
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.js'
 import { forbid } from './forbid.js'
 import { type AdmissionObjects, LIMIT_RANGES } from './objects.js'
-import { type Amounts, type Container, type Pod, podAmounts, type ResourceList } from './pod.js'
+import { type Container, type Pod, podAmounts, type ResourceList } from './pod.js'
 
 interface LimitRangeItem {
   type?: string

@@ -1,7 +1,8 @@
 /** Thread: pool. The shape of a pod as far as admission looks at it, and where other kinds carry a pod's. */
+import { type Amounts, addAmounts, raiseAmounts } from '../api/amounts.js'
 import type { GroupResource } from '../api/group-version.js'
 import type { KubeObject, ObjectMeta } from '../api/object.js'
-import { parseQuantity, type Quantity } from '../api/quantity.js'
+import { parseQuantity } from '../api/quantity.js'
 
 export type ResourceList = Record<string, string>
 
@@ -154,48 +155,32 @@ export const allContainers = (spec: PodSpec): Container[] => [
   ...(spec.ephemeralContainers ?? []),
 ]
 
-export type Amounts = Map<string, Quantity>
-
 const POD_LEVEL = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
-
-function add(sums: Amounts, list: ResourceList | undefined): void {
-  for (const [name, text] of Object.entries(list ?? {})) {
-    const amount = parseQuantity(text)
-    sums.set(name, sums.get(name)?.add(amount) ?? amount)
-  }
-}
-
-function raise(sums: Amounts, other: ReadonlyMap<string, Quantity>): void {
-  for (const [name, amount] of other) {
-    const sum = sums.get(name)
-    if (sum === undefined || sum.compare(amount) < 0) sums.set(name, amount)
-  }
-}
 
 /** What a pod asks for as a whole: what runs together summed, never less than what runs before, and its overhead. */
 export function podAmounts(spec: PodSpec, side: 'requests' | 'limits'): Amounts {
   const sums: Amounts = new Map()
-  for (const { resources } of spec.containers ?? []) add(sums, resources?.[side])
+  for (const { resources } of spec.containers ?? []) addAmounts(sums, resources?.[side])
   const sidecars: Amounts = new Map()
   const before: Amounts = new Map()
   for (const { restartPolicy, resources } of spec.initContainers ?? []) {
     if (restartPolicy === 'Always') {
-      add(sums, resources?.[side])
-      add(sidecars, resources?.[side])
-      raise(before, sidecars)
+      addAmounts(sums, resources?.[side])
+      addAmounts(sidecars, resources?.[side])
+      raiseAmounts(before, sidecars)
     } else {
       const together: Amounts = new Map(sidecars)
-      add(together, resources?.[side])
-      raise(before, together)
+      addAmounts(together, resources?.[side])
+      raiseAmounts(before, together)
     }
   }
-  raise(sums, before)
+  raiseAmounts(sums, before)
   for (const [name, text] of Object.entries(spec.resources?.[side] ?? {})) {
     if (POD_LEVEL(name)) sums.set(name, parseQuantity(text))
   }
   // A limit that is not there stays so: overhead does not make one.
   const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => side === 'requests' || sums.has(name))
-  add(sums, Object.fromEntries(overhead))
+  addAmounts(sums, Object.fromEntries(overhead))
   return sums
 }
 

@@ -1,5 +1,7 @@
 /** Thread: any. The kubeconfig file of a webhook: whom to call, and with which credentials. */
+
 import { readFileSync } from 'node:fs'
+import type { AgentOptions } from 'node:https'
 import path from 'node:path'
 import type { Json, JsonObject } from '../api/object.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
@@ -123,4 +125,21 @@ function named(root: JsonObject, list: string, member: string): Map<string, Json
       return [textOf(object, 'name'), objectOf(object[member] ?? {}, `${member} in ${list}`)]
     }),
   )
+}
+
+/** What an agent needs to reach it over TLS. */
+export function tlsOptions({
+  ca,
+  clientCertificate,
+  clientKey,
+  serverName,
+  insecureSkipVerify,
+}: Kubeconfig): AgentOptions {
+  return {
+    rejectUnauthorized: !insecureSkipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientCertificate === undefined ? {} : { cert: clientCertificate }),
+    ...(clientKey === undefined ? {} : { key: clientKey }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  }
 }

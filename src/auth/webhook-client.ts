@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.js'
 import { jitter, type Random } from '../lib/jitter.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { ClientMetrics } from '../metrics/client-metrics.js'
-import type { Kubeconfig } from './kubeconfig.js'
+import { type Kubeconfig, tlsOptions } from './kubeconfig.js'
 
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
@@ -57,14 +57,7 @@ export class WebhookClient implements Closable {
     const keepAlive = { keepAlive: true, maxFreeSockets: 8 }
     this.#agent =
       this.#url.protocol === 'https:'
-        ? new HttpsAgent({
-            ...keepAlive,
-            rejectUnauthorized: !kubeconfig.insecureSkipVerify,
-            ...(kubeconfig.ca === undefined ? {} : { ca: kubeconfig.ca }),
-            ...(kubeconfig.clientCertificate === undefined ? {} : { cert: kubeconfig.clientCertificate }),
-            ...(kubeconfig.clientKey === undefined ? {} : { key: kubeconfig.clientKey }),
-            ...(kubeconfig.serverName === undefined ? {} : { servername: kubeconfig.serverName }),
-          })
+        ? new HttpsAgent({ ...keepAlive, ...tlsOptions(kubeconfig) })
         : new HttpAgent(keepAlive)
     this.#headers = { accept: 'application/json', 'content-type': 'application/json', ...authorization(kubeconfig) }
   }

@@ -1,28 +1,15 @@
-import { randomBytes } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { Etcd3 } from 'etcd3'
 import t from 'tap'
+import { encryptionFile } from '../support/encryption-file.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { until } from '../support/until.js'
 
 const SECRETS = '/api/v1/namespaces/default/secrets'
-const KEYS = Object.fromEntries(['old', 'new'].map((name) => [name, randomBytes(32).toString('base64')]))
 const NEW_KEY = 'k8s:enc:aescbc:v1:new:'
-
-const configuration = (...names: string[]): string =>
-  JSON.stringify({
-    apiVersion: 'apiserver.config.k8s.io/v1',
-    kind: 'EncryptionConfiguration',
-    resources: [
-      {
-        resources: ['secrets'],
-        providers: [{ aescbc: { keys: names.map((name) => ({ name, secret: KEYS[name] })) } }],
-      },
-    ],
-  })
 
 t.test('a new key is used as soon as it is in the file', { skip: skipWithoutEtcd }, async (t) => {
   const etcd = await EtcdServer.start()
@@ -37,8 +24,8 @@ t.test('a new key is used as soon as it is in the file', { skip: skipWithoutEtcd
       '--encryption-provider-config-automatic-reload',
     ])
   const files = ['first', 'second'].map((name) => path.join(folder, `${name}.json`))
-  writeFileSync(files[0]!, configuration('old'))
-  writeFileSync(files[1]!, configuration('new', 'old'))
+  writeFileSync(files[0]!, encryptionFile('old'))
+  writeFileSync(files[1]!, encryptionFile('new', 'old'))
   const server = await start(files[0]!)
   t.teardown(() => server.close())
   const write = async (one: KeelsonProcess, name: string): Promise<string> => {
@@ -55,7 +42,7 @@ t.test('a new key is used as soon as it is in the file', { skip: skipWithoutEtcd
     writeFileSync(`${files[0]}.next`, text)
     renameSync(`${files[0]}.next`, files[0]!)
   }
-  replace(configuration('new', 'old'))
+  replace(encryptionFile('new', 'old'))
   t.match(await write(other, 'others'), NEW_KEY)
   await until(async () => (await server.request('GET', `${SECRETS}/others?resourceVersion=0`)).status === 200)
 

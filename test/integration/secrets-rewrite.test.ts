@@ -1,27 +1,14 @@
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
+import { encryptionFile } from '../support/encryption-file.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const SECRETS = '/api/v1/namespaces/default/secrets'
 const COUNT = 25
-const KEYS = Object.fromEntries(['old', 'new'].map((name) => [name, randomBytes(32).toString('base64')]))
-
-const configuration = (...names: string[]): string =>
-  JSON.stringify({
-    apiVersion: 'apiserver.config.k8s.io/v1',
-    kind: 'EncryptionConfiguration',
-    resources: [
-      {
-        resources: ['secrets'],
-        providers: [{ aescbc: { keys: names.map((name) => ({ name, secret: KEYS[name] })) } }],
-      },
-    ],
-  })
 
 function rewrite(...flags: string[]): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, ['bundle/main/index.js', 'secrets', 'rewrite', ...flags])
@@ -38,7 +25,7 @@ async function rotates(t: Test, folder: string, storage: readonly string[], data
   writeFileSync(tokens, 'admin,admin,admin,"system:masters"\n')
   const admin = { authorization: 'Bearer admin' }
   const start = async (...names: string[]): Promise<KeelsonProcess> => {
-    writeFileSync(encryption, configuration(...names))
+    writeFileSync(encryption, encryptionFile(...names))
     return KeelsonProcess.start(
       [`--token-auth-file=${tokens}`, `--encryption-provider-config=${encryption}`, ...storage],
       dataDir,

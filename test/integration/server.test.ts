@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process'
 import t, { type Test } from 'tap'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { until } from '../support/until.js'
+import { WatchClient } from '../support/watch-client.js'
 
 interface Answer {
   kind: string
@@ -62,15 +64,14 @@ async function pagesAndWatch(t: Test, server: KeelsonProcess): Promise<void> {
     token = page.metadata.continue
   }
   t.same(names, ['p0', 'p1', 'p2', 'p3', 'p4'], 'pages show one state, whatever is written meanwhile')
-  const watched = await server.request('GET', `${CONFIGMAPS}?watch=true&resourceVersion=${start}&timeoutSeconds=1`)
-  const events = watched.text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { type: string; object: Answer })
+  const told = ['ADDED p0', 'ADDED p1', 'ADDED p2', 'ADDED p3', 'ADDED p4', 'ADDED p00']
+  const watcher = new WatchClient(server.url, `${CONFIGMAPS}?watch=true&resourceVersion=${start}`)
+  await until(() => watcher.eventCount >= told.length)
   t.same(
-    events.map((event) => `${event.type} ${event.object.metadata.name}`),
-    ['ADDED p0', 'ADDED p1', 'ADDED p2', 'ADDED p3', 'ADDED p4', 'ADDED p00'],
+    watcher.events.map(({ type, name }) => `${type} ${name}`),
+    told,
   )
+  watcher.close()
 }
 
 t.test('on the embedded engine', async (t) => {

@@ -2,7 +2,7 @@
 import { request as requestHttp } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { parseJson } from '../../api/json/parse.js'
-import type { Kubeconfig } from '../../auth/kubeconfig.js'
+import { type Kubeconfig, tlsOptions } from '../../auth/kubeconfig.js'
 
 export interface ApiAnswer {
   readonly status: number
@@ -15,17 +15,8 @@ export class ApiClient {
 
   constructor(kubeconfig: Kubeconfig) {
     this.#kubeconfig = kubeconfig
-    const { ca, clientCertificate: cert, clientKey: key, serverName, insecureSkipVerify } = kubeconfig
-    this.#agent = kubeconfig.server.startsWith('https:')
-      ? new Agent({
-          keepAlive: true,
-          rejectUnauthorized: !insecureSkipVerify,
-          ...(ca === undefined ? {} : { ca }),
-          ...(cert === undefined ? {} : { cert }),
-          ...(key === undefined ? {} : { key }),
-          ...(serverName === undefined ? {} : { servername: serverName }),
-        })
-      : undefined
+    const isSecure = kubeconfig.server.startsWith('https:')
+    this.#agent = isSecure ? new Agent({ keepAlive: true, ...tlsOptions(kubeconfig) }) : undefined
   }
 
   /** Rejects when there is no answer. */

@@ -1,6 +1,7 @@
 /** Thread: any. Resources of a pod as a whole: sums over containers, what a pod asks for by itself, its quality of service. */
+import { type Amounts, addAmounts, raiseAmounts } from '../../../api/amounts.js'
 import { type FieldPath, forbidden, invalid } from '../../../api/field-error.js'
-import { parseQuantity, type Quantity } from '../../../api/quantity.js'
+import { parseQuantity } from '../../../api/quantity.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import type { Container, PodSpec } from './pod-spec.js'
 import {
@@ -12,44 +13,29 @@ import {
 } from './resources.js'
 import type { ResourceList } from './volume-types.js'
 
-type Amounts = Map<string, Quantity>
 type Side = 'requests' | 'limits'
-
-function add(sums: Amounts, list: ResourceList | undefined): void {
-  for (const [name, text] of Object.entries(list ?? {})) {
-    const amount = parseQuantity(text)
-    sums.set(name, sums.get(name)?.add(amount) ?? amount)
-  }
-}
-
-function raise(sums: Amounts, other: ReadonlyMap<string, Quantity>): void {
-  for (const [name, amount] of other) {
-    const sum = sums.get(name)
-    if (sum === undefined || sum.compare(amount) < 0) sums.set(name, amount)
-  }
-}
 
 const isSidecar = ({ restartPolicy }: Container): boolean => restartPolicy === 'Always'
 
 /** What all containers need at once: those that run together summed, and never less than one that runs before them. */
 export function aggregate(spec: PodSpec, side: Side): Amounts {
   const sums: Amounts = new Map()
-  for (const { resources } of spec.containers ?? []) add(sums, resources?.[side])
+  for (const { resources } of spec.containers ?? []) addAmounts(sums, resources?.[side])
   const sidecars: Amounts = new Map()
   const before: Amounts = new Map()
   for (const container of spec.initContainers ?? []) {
     const own = container.resources?.[side]
     if (isSidecar(container)) {
-      add(sums, own)
-      add(sidecars, own)
-      raise(before, sidecars)
+      addAmounts(sums, own)
+      addAmounts(sidecars, own)
+      raiseAmounts(before, sidecars)
     } else {
       const together: Amounts = new Map(sidecars)
-      add(together, own)
-      raise(before, together)
+      addAmounts(together, own)
+      raiseAmounts(before, together)
     }
   }
-  raise(sums, before)
+  raiseAmounts(sums, before)
   return sums
 }
 
