@@ -34,13 +34,14 @@ if (values.import !== undefined) {
 }
 
 const stale = []
-mkdirSync(generated, { recursive: true })
 const files = [...generatedFiles(tables)].map(([name, text]) => [path.join(generated, name), text])
 files.push([path.join(root, 'docs/metrics.md'), await metricsDocument(path.join(root, 'src/metrics/families.ts'))])
 for (const [file, text] of files) {
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   stale.push(path.relative(root, file))
-  if (!values.check) writeFileSync(file, text)
+  if (values.check) continue
+  mkdirSync(path.dirname(file), { recursive: true })
+  writeFileSync(file, text)
 }
 if (!values.check) console.log(stale.length === 0 ? 'nothing changed' : `wrote ${stale.join(', ')}`)
 else if (stale.length > 0) {

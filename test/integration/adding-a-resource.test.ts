@@ -46,7 +46,8 @@ function addRules(folder: string, name: string, line: string): void {
 
 function copyOfProject(): string {
   const folder = mkdtempSync(path.resolve('build', 'adding-a-resource-'))
-  for (const name of ['src', 'scripts', 'package.json']) cpSync(name, path.join(folder, name), { recursive: true })
+  for (const name of ['src', 'scripts', 'package.json', 'tsconfig.base.json'])
+    cpSync(name, path.join(folder, name), { recursive: true })
   symlinkSync(path.resolve('node_modules'), path.join(folder, 'node_modules'))
   for (const { action, target, text } of blocks()) {
     const file = path.join(folder, target)
