@@ -46,7 +46,7 @@ export class Bootstrap implements Closable {
     const done = new Map<string, Promise<void>>()
     for (const task of this.#options.tasks) {
       const before = (task.after ?? []).map((name) => done.get(name))
-      done.set(task.name, this.#first(task, before))
+      done.set(task.name, this.#track(this.#first(task, before)))
     }
     await Promise.all(done.values())
   }
@@ -92,15 +92,20 @@ export class Bootstrap implements Closable {
     const { clock, random, logger } = this.#options
     if (task.everyMs === undefined || this.#closed) return
     const timer = clock.after(jitter(task.everyMs, 0.1, random), () => {
-      const run = task
-        .run()
-        .catch((error: unknown) => logger.warn({ err: error, task: task.name }, 'a task of the server failed'))
-        .then(() => {
-          this.#running.delete(run)
-          this.#again(task)
-        })
-      this.#running.add(run)
+      void this.#track(
+        task
+          .run()
+          .catch((error: unknown) => logger.warn({ err: error, task: task.name }, 'a task of the server failed'))
+          .then(() => this.#again(task)),
+      )
     })
     this.#timers.set(task.name, timer)
+  }
+
+  /** What is under way when the server goes is waited for: a task is stopped after it ran, never beside. */
+  #track(run: Promise<void>): Promise<void> {
+    const tracked = run.finally(() => this.#running.delete(tracked))
+    this.#running.add(tracked)
+    return tracked
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Thread: main. The process's entry: alone reads argv and env, alone exits. */
 import path from 'node:path'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import { compose } from './compose.js'
 import { complete } from './config.js'
 import { parseCommandLine } from './config-file.js'
@@ -19,11 +19,42 @@ ${describeFlags(FLAGS)}
 
 /** A second signal does not wait for anybody. */
 const EXIT_FORCED = 130
+/** So long a start may still take that is to end at once. */
+const START_GRACE_MS = 3_000
 
 /** As short as it can be typed. */
 function fromHere(file: string): string {
   const relative = path.relative(process.cwd(), file)
   return relative.startsWith('..') ? file : relative
+}
+
+/** From the first moment on: a server that has said in etcd that it is there takes that back, however early it is stopped. */
+function stopOnSignals(starting: Promise<{ close(): Promise<void> }>, logger: Logger): void {
+  let started = false
+  let stopping = false
+  starting.then(
+    () => {
+      started = true
+    },
+    () => undefined, // main() tells why
+  )
+  const stop = (): void => {
+    if (stopping) process.exit(EXIT_FORCED)
+    stopping = true
+    // A storage that does not answer would keep a start waiting for ever.
+    if (!started) setTimeout(() => started || process.exit(EXIT_FORCED), START_GRACE_MS)
+    starting
+      .then((server) => server.close())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          logger.error({ err: error }, 'closing failed')
+          process.exit(1)
+        },
+      )
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
 }
 
 async function main(): Promise<number | undefined> {
@@ -49,7 +80,7 @@ async function main(): Promise<number | undefined> {
     console.error(`keelson: these flags mean nothing here: ${parsed.foreign.map((name) => `--${name}`).join(', ')}`)
   const { config } = result
   const logger = pino({ level: config.logLevel, base: null })
-  const server = await compose({
+  const starting = compose({
     config,
     logger,
     onFatal: (error) => {
@@ -57,23 +88,10 @@ async function main(): Promise<number | undefined> {
       process.exit(1)
     },
   })
-  console.error(`Keelson serves ${server.url}`)
+  stopOnSignals(starting, logger)
+  const server = await starting
   const access = server.kubeconfig === '' ? `--server ${server.url}` : `--kubeconfig ${fromHere(server.kubeconfig)}`
-  console.error(`Try: kubectl ${access} get namespaces`)
-  let stopping = false
-  const stop = (): void => {
-    if (stopping) process.exit(EXIT_FORCED)
-    stopping = true
-    server.close().then(
-      () => process.exit(0),
-      (error: unknown) => {
-        logger.error({ err: error }, 'closing failed')
-        process.exit(1)
-      },
-    )
-  }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  console.error(`Keelson serves ${server.url}\nTry: kubectl ${access} get namespaces`)
   return undefined
 }
 

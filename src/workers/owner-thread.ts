@@ -20,6 +20,8 @@ new ThreadInspector('owner', systemClock).open((line, transfer) => port.postMess
 const probe = new ThreadProbe('owner', recorder, systemClock)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 
+// While a storage is waited for, nothing else keeps the thread alive.
+port.ref()
 try {
   const { openOwnerResources } = (await import(config.resourceModule)) as OwnerResourceModule
   const resources = await openOwnerResources(config.resourceModuleOptions, recorder)
@@ -59,6 +61,7 @@ try {
   tell({ type: 'started' })
 } catch (error) {
   tell({ type: 'failed', error: toErrorRecord(error) })
+  port.close()
 }
 
 async function answer<C extends OwnerControlCall>(handlers: OwnerControlHandlers, call: C): Promise<void> {

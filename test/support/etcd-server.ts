@@ -3,21 +3,11 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { freePort } from './free-port.js'
 
 /** False when there is no etcd: tests that need one skip, saying so. scripts/test.mjs decides. */
 export const etcdAvailable = process.env['KEELSON_TEST_ETCD'] !== 'no'
 export const skipWithoutEtcd = etcdAvailable ? false : 'etcd is not on the PATH'
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-}
 
 export interface EtcdServerOptions {
   readonly args?: readonly string[]

@@ -33,6 +33,8 @@ interface Endpoint {
   failures: number
   retryAtMs: number
   lastError: Error | undefined
+  /** Somebody was told; not again until it has answered. */
+  reported: boolean
 }
 
 export class Endpoints {
@@ -52,6 +54,7 @@ export class Endpoints {
       failures: 0,
       retryAtMs: 0,
       lastError: undefined,
+      reported: false,
     }))
   }
 
@@ -133,10 +136,16 @@ export class Endpoints {
         if (endpoint.connecting === channel) endpoint.connecting = undefined
         if (!channel.usable) return
         endpoint.channel = channel
+        endpoint.reported = false
         logger.debug({ endpoint: endpoint.url }, 'connected to etcd')
         this.#wake()
       },
-      (error: unknown) => logger.debug({ endpoint: endpoint.url, err: error }, 'no connection to etcd'),
+      (error: unknown) => {
+        const fields = { endpoint: endpoint.url, reason: error instanceof Error ? error.message : String(error) }
+        if (endpoint.reported) logger.debug(fields, 'still no connection to etcd')
+        else logger.warn(fields, 'no connection to etcd; trying again until there is one')
+        endpoint.reported = true
+      },
     )
   }
 

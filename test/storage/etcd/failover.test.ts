@@ -1,6 +1,7 @@
 import { type Test, test } from 'tap'
 import { EtcdKV, type EtcdKVOptions } from '#keelson/storage/etcd/etcd-kv.js'
-import { EtcdServer, freePort, skipWithoutEtcd } from '../../support/etcd-server.js'
+import { EtcdServer, skipWithoutEtcd } from '../../support/etcd-server.js'
+import { freePort } from '../../support/free-port.js'
 import { until } from '../../support/until.js'
 import { TcpGate } from './tcp-gate.js'
 
