@@ -77,6 +77,8 @@ export interface ExchangeTap {
 
 /** Writes frames as they come. `false`: the client does not keep up; wait for onDrain. */
 export interface ResponseStream {
+  /** Each write is a message of its own: frames are not to be joined. */
+  readonly separate: boolean
   write(chunk: Uint8Array): boolean
   /** Nothing more to write for now: the client gets at least the head. */
   idle(): void
@@ -469,6 +471,7 @@ export class Exchange implements Credentials {
     })
     port.cork(() => this.#writeHead(head))
     return {
+      separate: false,
       write,
       idle: () => {
         if (!headOut && filler !== undefined && this.#state === 'answering') port.cork(() => write(filler))

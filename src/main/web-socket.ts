@@ -22,6 +22,7 @@ export function socketProtocol(header: string): string {
 
 /** A stream of frames as the messages of a socket. */
 export class SocketStream {
+  readonly separate = true
   readonly #socket: ServerSocket
   readonly #isBinary: boolean
   #onDrain: (() => void) | undefined

@@ -3,7 +3,10 @@ import { parseListOptions } from '#keelson/api/list-options.js'
 import { MapAttributes } from '#keelson/api/selector.js'
 import { parseSelectors } from '#keelson/api/selectors.js'
 import type { CacheEvent, RecordView } from '#keelson/cacher/shared-memory.js'
-import { HubMembers, type HubWatcher, triggerOf } from '#keelson/main/verbs/hub-members.js'
+import type { WatchSeries } from '#keelson/main/read-metrics.js'
+import { HubBatch } from '#keelson/main/verbs/hub-batch.js'
+import type { HubFrames } from '#keelson/main/verbs/hub-frames.js'
+import { Audience, HubMembers, type HubWatcher, triggerOf } from '#keelson/main/verbs/hub-members.js'
 
 const FIELDS = ['metadata.name', 'metadata.namespace', 'spec.nodeName']
 const ROOT = '/registry/pods/'
@@ -38,7 +41,7 @@ function watcher(fieldSelector: string, start = ROOT): HubWatcher {
 }
 function visited(members: HubMembers, what: CacheEvent): HubWatcher[] {
   const seen: HubWatcher[] = []
-  members.visit(what, (one) => seen.push(one))
+  members.visit(what, ({ watchers }) => seen.push(...watchers))
   return seen
 }
 
@@ -75,4 +78,75 @@ t.test('a name in all namespaces is found by its name, one in a namespace by its
   const seen = visited(members, event(record(`${ROOT}default/a`, { 'metadata.name': 'a' })))
   t.same(new Set(seen), new Set([anywhere, there, namespace]))
   t.same(visited(members, event(record(`${ROOT}else/a`, { 'metadata.name': 'a' }))), [anywhere])
+})
+
+t.test('who asks for the same is one audience, however it is written', async (t) => {
+  const members = new HubMembers()
+  const alike = [watcher('spec.nodeName=a'), watcher('spec.nodeName=a'), watcher('spec.nodeName==a')]
+  for (const one of alike) members.add(one)
+  const audiences: Audience[] = []
+  const pod = event(record(`${ROOT}default/a`, { 'spec.nodeName': 'a' }))
+  members.visit(pod, (audience) => audiences.push(audience))
+  t.equal(audiences.length, 1)
+  t.same([...audiences[0]!.watchers], alike)
+  for (const one of alike) t.ok(members.delete(one))
+  t.same(visited(members, pod), [], 'who is gone leads to no audience')
+  t.equal(members.size, 0)
+})
+
+t.test('events that come together are joined once, and each watcher is written to once', async (t) => {
+  const audience = new Audience(watcher('').selectors)
+  const got: { name: string; frames: HubFrames }[] = []
+  const member = (name: string, seenRevision: number): HubWatcher => ({
+    ...watcher(''),
+    seenRevision,
+    deliver: (frames) => {
+      got.push({ name, frames })
+      return true
+    },
+  })
+  for (const [name, seen] of [
+    ['new', 1],
+    ['newer', 1],
+    ['ahead', 3],
+    ['far ahead', 4],
+  ] as const)
+    audience.watchers.add(member(name, seen))
+  const batch = new HubBatch()
+  for (const [text, revision] of [
+    ['b', 2],
+    ['c', 3],
+    ['d', 4],
+  ] as const)
+    batch.add(audience, Buffer.from(text), revision)
+  const counted: [number, number][] = []
+  const series = { sent: (bytes: number, times: number) => counted.push([bytes, times]) } as unknown as WatchSeries
+  batch.deliver(series)
+  t.same(
+    got.map(({ name, frames }) => [name, Buffer.from(frames.joined()).toString(), frames.revision]),
+    [
+      ['new', 'bcd', 4],
+      ['newer', 'bcd', 4],
+      ['ahead', 'd', 4],
+    ],
+    'who has seen some of it gets the rest, who has seen it all nothing',
+  )
+  t.equal(got[0]!.frames.joined(), got[1]!.frames.joined(), 'the same bytes')
+  t.equal(got[2]!.frames.joined(), got[2]!.frames.frames[0], 'one frame is not copied')
+  t.equal(
+    counted.reduce((sum, [, times]) => sum + times, 0),
+    7,
+    'every event at every watcher is counted',
+  )
+})
+
+t.test('a batch is full at some bytes or events', async (t) => {
+  const audience = new Audience(watcher('').selectors)
+  const large = new HubBatch()
+  t.notOk(large.full)
+  large.add(audience, Buffer.alloc(1024 * 1024), 1)
+  t.ok(large.full)
+  const many = new HubBatch()
+  for (let i = 0; i < 1000; i++) many.begin()
+  t.ok(many.full)
 })

@@ -9,7 +9,8 @@
 import type { ArenaReader, ClockView } from '../../cacher/shared-memory.js'
 import type { ConversionForm, ConversionItem, Converter } from '../converter.js'
 import type { WatchSeries } from '../read-metrics.js'
-import type { HubWatcher } from './hub-members.js'
+import { HubBatch } from './hub-batch.js'
+import type { Audience } from './hub-members.js'
 import { type EventType, eventItem, visibleType, type WatchFraming } from './watch-frames.js'
 import { FollowingHub } from './watch-hub.js'
 
@@ -28,7 +29,7 @@ export interface ConvertingHubOptions {
 interface Delivery {
   readonly type: EventType
   readonly revision: number
-  readonly watchers: HubWatcher[]
+  readonly audiences: Audience[]
   readonly item: ConversionItem
 }
 
@@ -68,14 +69,13 @@ export class ConvertingHub extends FollowingHub {
       let events = 0
       const outcome = cursor.advance((event) => {
         const byType = new Map<EventType, Delivery>()
-        this.members.visit(event, (watcher) => {
-          if (event.revision <= watcher.seenRevision) return
-          const type = visibleType(event, watcher.selectors)
+        this.members.visit(event, (audience) => {
+          const type = visibleType(event, audience.selectors)
           if (type === undefined) return
           const delivery = byType.get(type)
           if (delivery === undefined)
-            byType.set(type, { type, revision: event.revision, watchers: [watcher], item: eventItem(event, type) })
-          else delivery.watchers.push(watcher)
+            byType.set(type, { type, revision: event.revision, audiences: [audience], item: eventItem(event, type) })
+          else delivery.audiences.push(audience)
         })
         batch.push(...byType.values())
         return ++events < BATCH_EVENTS
@@ -89,12 +89,12 @@ export class ConvertingHub extends FollowingHub {
           form,
           batch.map(({ item }) => item),
         )
-        for (const [i, { type, revision, watchers }] of batch.entries()) {
+        const out = new HubBatch()
+        for (const [i, { type, revision, audiences }] of batch.entries()) {
           const bytes = framing.frame(type, shown[i]!)
-          series.sent(bytes.byteLength, watchers.length)
-          // Who parked or ended meanwhile takes no notice.
-          for (const watcher of watchers) watcher.deliver(bytes, revision)
+          for (const audience of audiences) out.add(audience, bytes, revision)
         }
+        out.deliver(series)
       }
       this.#delivered = cursor.revision
       if (outcome === 'current' && batch.length === 0) return

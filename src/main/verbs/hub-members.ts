@@ -1,11 +1,12 @@
 /**
  * Thread: main. The watchers in a hub, found by what an event is: its key leads to those of its scope, and within a scope
  * the value of a field to those that require that value. Five thousand that watch the pods of their own node cost an event
- * two lookups.
+ * two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
  */
 import type { Selectors } from '../../api/selectors.js'
 import type { CacheEvent } from '../../cacher/shared-memory.js'
 import { TriggerIndex } from '../../cacher/trigger-index.js'
+import type { HubFrames } from './hub-frames.js'
 import type { KeyScope } from './key-scope.js'
 
 /** A field and the one value of it that a watcher can see. */
@@ -21,7 +22,7 @@ export interface HubWatcher {
   /** Everything up to here was written before it joined: the hub may be a little behind. */
   readonly seenRevision: number
   /** False: the client does not keep up; it has left the hub by then. */
-  deliver(bytes: Uint8Array, revision: number): boolean
+  deliver(frames: HubFrames): boolean
   /** The window has passed everybody: it cannot happen to who keeps up unless the thread stood still. */
   expired(): void
   /** The events cannot be shown. */
@@ -40,20 +41,44 @@ export function triggerOf({ field }: Selectors, selectableFields: readonly strin
   return undefined
 }
 
+/** Watchers with the same scope and selectors: they see the same. */
+export class Audience {
+  readonly selectors: Selectors
+  readonly watchers = new Set<HubWatcher>()
+  constructor(selectors: Selectors) {
+    this.selectors = selectors
+  }
+}
+
+const nameOf = ({ label, field }: Selectors): string =>
+  label.empty() && field.empty() ? '' : `${label.toString()}\n${field.toString()}`
+
 /** The watchers of one prefix of keys. */
 class ScopeMembers {
-  readonly #all = new Set<HubWatcher>()
-  readonly #byField = new Map<string, TriggerIndex<HubWatcher>>()
-  readonly #ways = new Map<HubWatcher, () => void>()
+  readonly #audiences = new Map<string, Audience>()
+  /** Those that no field leads to. */
+  readonly #all = new Set<Audience>()
+  readonly #byField = new Map<string, TriggerIndex<Audience>>()
+  readonly #ways = new Map<Audience, () => void>()
 
   get size(): number {
-    return this.#all.size + this.#ways.size
+    return this.#audiences.size
   }
 
   add(watcher: HubWatcher): void {
-    const { trigger } = watcher
+    const name = nameOf(watcher.selectors)
+    let audience = this.#audiences.get(name)
+    if (audience === undefined) {
+      audience = new Audience(watcher.selectors)
+      this.#audiences.set(name, audience)
+      this.#open(audience, watcher.trigger)
+    }
+    audience.watchers.add(watcher)
+  }
+
+  #open(audience: Audience, trigger: Trigger | undefined): void {
     if (trigger === undefined) {
-      this.#all.add(watcher)
+      this.#all.add(audience)
       return
     }
     let index = this.#byField.get(trigger.field)
@@ -61,25 +86,28 @@ class ScopeMembers {
       index = new TriggerIndex(trigger.field)
       this.#byField.set(trigger.field, index)
     }
-    this.#ways.set(watcher, index.add(trigger.value, watcher))
+    this.#ways.set(audience, index.add(trigger.value, audience))
   }
 
   delete(watcher: HubWatcher): boolean {
-    if (this.#all.delete(watcher)) return true
-    const way = this.#ways.get(watcher)
-    if (way === undefined) return false
-    way()
-    return this.#ways.delete(watcher)
+    const name = nameOf(watcher.selectors)
+    const audience = this.#audiences.get(name)
+    if (audience?.watchers.delete(watcher) !== true) return false
+    if (audience.watchers.size > 0) return true
+    this.#audiences.delete(name)
+    this.#all.delete(audience)
+    this.#ways.get(audience)?.()
+    this.#ways.delete(audience)
+    return true
   }
 
-  visit(event: CacheEvent, call: (watcher: HubWatcher) => void): void {
-    for (const watcher of this.#all) call(watcher)
+  visit(event: CacheEvent, call: (audience: Audience) => void): void {
+    for (const audience of this.#all) call(audience)
     for (const index of this.#byField.values()) index.visit(event, call)
   }
 
   *[Symbol.iterator](): IterableIterator<HubWatcher> {
-    yield* this.#all
-    yield* this.#ways.keys()
+    for (const { watchers } of this.#audiences.values()) yield* watchers
   }
 }
 
@@ -111,7 +139,7 @@ export class HubMembers {
   }
 
   /** Those whom the event may concern; their selectors decide. */
-  visit(event: CacheEvent, call: (watcher: HubWatcher) => void): void {
+  visit(event: CacheEvent, call: (audience: Audience) => void): void {
     const { key } = event.record
     // /registry/pods/ns/name: watchers of the object, of the namespace, of all.
     this.#byScope.get(key)?.visit(event, call)

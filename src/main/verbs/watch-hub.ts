@@ -1,10 +1,11 @@
 /**
  * Thread: main. The watchers of one resource that keep up. One cursor follows the events for all of them; an event's
- * bytes are made once and written to every socket that wants them. Who falls behind leaves the hub, goes on from its own
+ * bytes are made once and go to every socket that wants them, together with those that came with it. Who falls behind leaves the hub, goes on from its own
  * cursor at its own pace, and comes back when it has caught up: it costs the others nothing.
  */
 import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/shared-memory.js'
 import type { WatchSeries } from '../read-metrics.js'
+import { HubBatch } from './hub-batch.js'
 import { HubMembers, type HubWatcher } from './hub-members.js'
 import { type EventType, frame, visibleBody, visibleType } from './watch-frames.js'
 
@@ -89,31 +90,24 @@ export class WatchHub extends FollowingHub {
   }
 
   protected override advance(): void {
-    const outcome = this.cursor?.advance((event) => {
-      this.#dispatch(event)
-      return this.members.size > 0
-    })
-    if (outcome === 'expired') this.expire()
+    for (;;) {
+      const batch = new HubBatch()
+      const outcome = this.cursor?.advance((event) => {
+        this.#gather(event, batch)
+        return !batch.full
+      })
+      batch.deliver(this.#series)
+      if (outcome === 'expired') this.expire()
+      if (outcome !== 'more') return
+    }
   }
 
-  #dispatch(event: CacheEvent): void {
+  #gather(event: CacheEvent, batch: HubBatch): void {
     const frames = new EventFrames(event)
-    // Counted once for all who get the same bytes.
-    let bytes: Buffer | undefined
-    let times = 0
-    this.members.visit(event, (watcher) => {
-      if (event.revision <= watcher.seenRevision) return
-      const type = visibleType(event, watcher.selectors)
-      if (type === undefined) return
-      const frame = frames.of(type)
-      if (frame !== bytes) {
-        if (bytes !== undefined) this.#series.sent(bytes.byteLength, times)
-        bytes = frame
-        times = 0
-      }
-      times++
-      watcher.deliver(frame, event.revision)
+    batch.begin()
+    this.members.visit(event, (audience) => {
+      const type = visibleType(event, audience.selectors)
+      if (type !== undefined) batch.add(audience, frames.of(type), event.revision)
     })
-    if (bytes !== undefined) this.#series.sent(bytes.byteLength, times)
   }
 }

@@ -21,6 +21,7 @@ import type { ReadContext, ReadRequest } from '../read-context.js'
 import type { WatchSeries } from '../read-metrics.js'
 import { revisionProblem } from './asked-revision.js'
 import { tooLarge, waitUntilFresh } from './fresh.js'
+import type { HubFrames } from './hub-frames.js'
 import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
 import { type KeyScope, scopeOf } from './key-scope.js'
 import { StallTimer } from './stall-timer.js'
@@ -308,17 +309,17 @@ export class Watch implements HubWatcher {
     void this.#catchUp().catch((error: unknown) => this.#fail(error))
   }
 
-  deliver(bytes: Uint8Array, revision: number): boolean {
-    // Events that were converted for it while it parked, or that it has seen since.
-    if (this.#state !== 'live' || revision <= this.#revision) return false
+  deliver(frames: HubFrames): boolean {
+    if (this.#state !== 'live') return false
     const { stream, hub } = this.#options
     this.#deliveries++
     let writable = true
     stream.cork(() => {
-      writable = stream.write(bytes)
+      if (stream.separate) for (const bytes of frames.frames) writable = stream.write(bytes)
+      else writable = stream.write(frames.joined())
     })
     if (writable) return true
-    this.#revision = revision
+    this.#revision = frames.revision
     hub.leave(this)
     if (this.#state === 'live') {
       this.#state = 'parked'
