@@ -3,7 +3,7 @@
 import { parseJson } from '../api/json/parse.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseListOptions } from '../api/list-options.js'
-import { type Json, type KubeObject, metadataOf } from '../api/object.js'
+import { deepCopy, type Json, type KubeObject, metadataOf } from '../api/object.js'
 import { deleteOptionsSchema } from '../api/protobuf/builtin.js'
 import { decodeProtobuf } from '../api/protobuf/envelope.js'
 import { ProtobufError } from '../api/protobuf/protobuf-error.js'
@@ -48,7 +48,7 @@ export async function deleteCollection(worker: WorkerRequest, workers: number): 
   })
   const queue = list.items.entries()
   const deleteSome = async (): Promise<void> => {
-    for (const [, item] of queue) await deleteItem(worker, item, structuredClone(options), dryRun)
+    for (const [, item] of queue) await deleteItem(worker, item, deepCopy(options), dryRun)
   }
   await Promise.all(Array.from({ length: Math.max(1, workers) }, deleteSome))
   return encodeList(worker, list)

@@ -7,7 +7,7 @@ import { encodeText } from '../api/json/encode.js'
 import { parseJson } from '../api/json/parse.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseMediaType } from '../api/media-type.js'
-import { type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import { deepCopy, type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaTypeGeneric } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
@@ -63,7 +63,7 @@ function patcher(
     if (metadataOf(existing).resourceVersion === undefined) {
       throw newNotFound({ group: request.info.apiGroup, resource: request.info.resource }, request.info.name)
     }
-    const current = (endpoint.conversion?.fromHub(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject
+    const current = (endpoint.conversion?.fromHub(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject
     const tree = applyDocument(type, current, document, worker)
     const wanted = decodePatched(worker, tree, options)
     checkName(wanted, request.info.name)
@@ -124,13 +124,13 @@ function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeO
   return async (existing) => {
     const exists = metadataOf(existing).resourceVersion !== undefined
     const live = exists
-      ? ((endpoint.conversion?.fromHub(structuredClone(existing)) ?? structuredClone(existing)) as JsonObject)
+      ? ((endpoint.conversion?.fromHub(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject)
       : undefined
-    const result = endpoint.fieldManager.apply(live, structuredClone(applied), options.fieldManager, {
+    const result = endpoint.fieldManager.apply(live, deepCopy(applied), options.fieldManager, {
       force: options.force,
       now: worker.now(),
     })
-    const object = decodePatched(worker, structuredClone(result.object), { ...options, fieldValidation: 'Ignore' })
+    const object = decodePatched(worker, deepCopy(result.object), { ...options, fieldValidation: 'Ignore' })
     checkName(object, request.info.name)
     return afterApply(worker, existing, object, options)
   }

@@ -1,5 +1,5 @@
 /** Thread: pool. PUT: the whole object replaced, inside the storage's transaction. */
-import { type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
+import { deepCopy, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest, newInternalError } from '../api/status.js'
 import { newForbiddenRequest } from '../auth/forbidden.js'
 import type { Attributes } from '../auth/interface.js'
@@ -32,7 +32,7 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
     {
       ...(uid === undefined || uid === '' ? {} : { preconditions: { uid } }),
       updatedObject: (existing) =>
-        updatedObject(worker, existing, structuredClone(decoded), { manager, dryRun: options.dryRun }),
+        updatedObject(worker, existing, deepCopy(decoded), { manager, dryRun: options.dryRun }),
     },
     validations(worker, options.dryRun, name),
   )
@@ -53,7 +53,7 @@ export async function updatedObject(
 ): Promise<KubeObject> {
   const { endpoint, admission } = worker
   const exists = metadataOf(existing).resourceVersion !== undefined
-  const live = exists ? (endpoint.conversion?.fromHub(structuredClone(existing)) ?? existing) : undefined
+  const live = exists ? (endpoint.conversion?.fromHub(deepCopy(existing)) ?? existing) : undefined
   const given = throughHub(endpoint, wanted) as JsonObject
   const object = endpoint.fieldManager.update(live as JsonObject | undefined, given, manager, {
     now: worker.now(),

@@ -1,7 +1,7 @@
 /** Thread: pool. The strategies of a resource made from its rules: status kept apart, generation counted, names checked. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import { deepCopy, type KubeObject, metadataOf } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { dnsSubdomainName } from '../../api/validation/names.js'
 import {
@@ -157,7 +157,7 @@ export class StatusStrategy implements UpdateStrategy {
 
 /** For kinds whose status endpoint leaves labels, annotations and the like alone too. */
 export function keepMetadata(object: KubeObject, old: KubeObject): void {
-  const kept: Record<string, unknown> = { ...structuredClone(old.metadata) }
+  const kept: Record<string, unknown> = { ...deepCopy(old.metadata) }
   const given: Record<string, unknown> = { ...object.metadata }
   for (const field of STATUS_METADATA) {
     if (given[field] === undefined) delete kept[field]

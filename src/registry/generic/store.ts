@@ -5,7 +5,7 @@
 
 import { FieldPath, invalid } from '../../api/field-error.js'
 import type { GroupResource } from '../../api/group-version.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import { deepCopy, type KubeObject, metadataOf } from '../../api/object.js'
 import type { Selector } from '../../api/selector.js'
 import {
   isStatusError,
@@ -184,7 +184,7 @@ export class Store {
     if (name !== '' || generateName === '') return this.#create(context, object, validation)
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#create(context, structuredClone(object), validation)
+        return await this.#create(context, deepCopy(object), validation)
       } catch (error) {
         if (!isStatusError(error, 'AlreadyExists') || attempt === MAX_NAME_ATTEMPTS) throw error
       }
