@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { change } from '../load/generator.js'
 import { processorSeconds, stop, type Target } from './servers.js'
 import { CONFIGMAPS, request, WATCHED, WATCHED_OBJECTS } from './workload.js'
 
@@ -31,10 +32,19 @@ export interface FanOut {
   readonly p99Ms?: number
 }
 
+const WRITERS = 16
 /** Writes a second while latencies are taken: far below what any server here can do. */
 const STEADY_WRITES = 10
 
-export async function fanOut(target: Target, watchers: number, seconds: number, bare: boolean): Promise<FanOut> {
+export interface FanOutOptions {
+  readonly watchers: number
+  readonly seconds: number
+  readonly bare: boolean
+  /** For files of the generator. */
+  readonly folder: string
+}
+
+export async function fanOut(target: Target, { watchers, seconds, bare, folder }: FanOutOptions): Promise<FanOut> {
   const script = fileURLToPath(new URL('./watch-process.js', import.meta.url))
   const client = fork(script, { serialization: 'advanced' })
   try {
@@ -43,9 +53,8 @@ export async function fanOut(target: Target, watchers: number, seconds: number, 
     const before = processorSeconds(target.process)
     await ask(client, { type: 'begin' })
     const started = performance.now()
-    const end = started + seconds * 1000
     if (bare) await delay(seconds * 1000)
-    else await Promise.all(Array.from({ length: WATCHED_OBJECTS }, (_, i) => writeUntil(target, i, end)))
+    else await writeAll(target, seconds, folder)
     const { events } = await seen(client)
     const elapsed = performance.now() - started
     const used = processorSeconds(target.process)
@@ -77,8 +86,12 @@ async function latencies(
   return { p50Ms: at(0.5), p99Ms: at(0.99) }
 }
 
-async function writeUntil(target: Target, object: number, endMs: number): Promise<void> {
-  while (performance.now() < endMs) await write(target, object)
+async function writeAll({ url, token }: Target, seconds: number, folder: string): Promise<void> {
+  const { failed, total } = await change(
+    { url: `${url}${CONFIGMAPS}/watched-`, objects: WATCHED_OBJECTS, seconds, connections: WRITERS, token },
+    folder,
+  )
+  if (failed > 0) throw new Error(`${failed} of ${total} changes failed`)
 }
 
 async function write(target: Target, object: number): Promise<void> {

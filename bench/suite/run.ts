@@ -32,7 +32,7 @@ export interface RunOptions {
 }
 
 const STARTS = 3
-const WARM_UP_SECONDS = 1
+const WARM_UP_SECONDS = 3
 /** Answers that a rate is made of, if they come within so many seconds. */
 const ENOUGH = 3
 const MAX_SECONDS = 20
@@ -222,7 +222,8 @@ export class Run {
     ] as const) {
       this.#progress.step(`${SCENARIOS[scenario]}: ${name}`)
       const measure = async (server: Target, as: TargetName): Promise<void> => {
-        const figure = await fanOut(server, count, this.#options.seconds, as === 'bare')
+        const { seconds, folder } = this.#options
+        const figure = await fanOut(server, { watchers: count, seconds, bare: as === 'bare', folder })
         this.#row(scenario, size, as, {
           value: figure.eventsPerSecond,
           unit: 'per second',
