@@ -9,6 +9,7 @@ import {
   validateObjectMetaUpdate,
   validateQualifiedFinalizers,
 } from '../../api/validation/object-meta.js'
+import { dropGatedPodFields, gatedPodValueErrors } from './gated-pod-fields.js'
 import { privilegedContainerErrors } from './privileged-containers.js'
 import type { ResourceRules } from './resource-rules.js'
 import type { GarbageCollectionPolicy, RequestContext, Strategy, UpdateStrategy } from './strategy.js'
@@ -58,6 +59,7 @@ export class RulesStrategy implements Strategy {
   prepareForCreate(object: KubeObject, context: RequestContext): void {
     if (this.#hasStatus && this.#rules.statusOnCreate !== true) delete object['status']
     if (this.#rules.generationFields !== undefined) metadataOf(object).generation = 1
+    this.#dropGatedFields(object)
     this.#rules.prepareForCreate?.(object, context)
   }
 
@@ -65,7 +67,7 @@ export class RulesStrategy implements Strategy {
     return [
       ...this.#validateMetadata(object),
       ...(this.#rules.validate?.(object, context) ?? []),
-      ...this.#privilegeErrors(object),
+      ...this.#podErrors(object),
     ]
   }
 
@@ -79,6 +81,7 @@ export class RulesStrategy implements Strategy {
 
   prepareForUpdate(object: KubeObject, old: KubeObject, context: RequestContext): void {
     if (this.#hasStatus) restore(object, old, 'status')
+    this.#dropGatedFields(object, old)
     this.#rules.prepareForUpdate?.(object, old, context)
     const fields = this.#rules.generationFields
     if (fields?.some((field) => !isDeepStrictEqual(object[field], old[field]))) {
@@ -92,12 +95,21 @@ export class RulesStrategy implements Strategy {
     const changes = metadataOnUpdate === 'none' ? [] : validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
     const whole = metadataOnUpdate === 'whole' ? this.#validateMetadata(object) : []
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
-    return [...changes, ...whole, ...own, ...this.#privilegeErrors(object)]
+    return [...changes, ...whole, ...own, ...this.#podErrors(object, old)]
   }
 
-  #privilegeErrors(object: KubeObject): FieldError[] {
+  #dropGatedFields(object: KubeObject, old?: KubeObject): void {
     const { podSpecAt } = this.#rules
-    return this.#allowPrivileged || podSpecAt === undefined ? [] : privilegedContainerErrors(object, podSpecAt)
+    if (podSpecAt !== undefined) dropGatedPodFields(object, old, podSpecAt)
+  }
+
+  #podErrors(object: KubeObject, old?: KubeObject): FieldError[] {
+    const { podSpecAt } = this.#rules
+    if (podSpecAt === undefined) return []
+    return [
+      ...gatedPodValueErrors(object, old, podSpecAt),
+      ...(this.#allowPrivileged ? [] : privilegedContainerErrors(object, podSpecAt)),
+    ]
   }
 
   warningsOnUpdate(object: KubeObject, old: KubeObject, context: RequestContext): string[] {

@@ -1,12 +1,12 @@
 /** Thread: pool. StatefulSets: pods with names and storage of their own. */
-import { FieldPath, invalid, required } from '../../../api/field-error.js'
+import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { dnsLabel, type Errors, nonnegative, oneOf } from '../../../api/validation/checks.js'
 import { dnsLabelName } from '../../../api/validation/names.js'
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
 import { annotationErrors } from '../../core/pod-template/annotations.js'
-import { immutable } from '../../core/pod-template/checks.js'
-import { claimSpecErrors, setClaimSpecDefaults } from '../../core/pod-template/claim-spec.js'
+import { sameValue } from '../../core/pod-template/checks.js'
+import { claimSpecErrors, claimSpecWarnings, setClaimSpecDefaults } from '../../core/pod-template/claim-spec.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import type { IntOrString, PodTemplateSpec } from '../../core/pod-template/pod-spec.js'
@@ -66,7 +66,6 @@ function setDefaults(object: KubeObject): void {
   const { type, rollingUpdate } = spec.updateStrategy
   if (type === 'RollingUpdate' && rollingUpdate !== undefined) {
     rollingUpdate.partition ??= 0
-    rollingUpdate.maxUnavailable ??= 1
   }
   spec.persistentVolumeClaimRetentionPolicy ??= {}
   spec.persistentVolumeClaimRetentionPolicy.whenDeleted ||= 'Retain'
@@ -78,15 +77,22 @@ function setDefaults(object: KubeObject): void {
 
 /** Claims in templates are whole claims, and get what claims get. */
 function setClaimDefaults(claim: ClaimTemplate): void {
-  claim.apiVersion ||= 'v1'
-  claim.kind ||= 'PersistentVolumeClaim'
+  claim.apiVersion = 'v1'
+  claim.kind = 'PersistentVolumeClaim'
   claim.spec ??= {}
   setClaimSpecDefaults(claim.spec)
   claim.status ??= {}
   claim.status.phase ||= 'Pending'
 }
 
-function specErrors(spec: Spec, isNew: boolean): Errors {
+/** Behind a gate that is off, so nobody can come to use it. */
+function dropMaxUnavailable(object: KubeObject, old?: KubeObject): void {
+  const rollingUpdate = (set: KubeObject | undefined) =>
+    (set as StatefulSet | undefined)?.spec?.updateStrategy?.rollingUpdate
+  if (rollingUpdate(old)?.maxUnavailable === undefined) delete rollingUpdate(object)?.maxUnavailable
+}
+
+function specErrors(spec: Spec, isNew: boolean, checkTemplate = true): Errors {
   const policy = spec.podManagementPolicy ?? ''
   const errors: Errors = []
   if (policy === '') errors.push(required(SPEC.child('podManagementPolicy')))
@@ -105,7 +111,7 @@ function specErrors(spec: Spec, isNew: boolean): Errors {
   errors.push(...nonnegative(spec.ordinals?.start, SPEC.child('ordinals.start')))
   if (isNew && (spec.serviceName ?? '') !== '') errors.push(...dnsLabel(spec.serviceName!, SPEC.child('serviceName')))
   errors.push(...requiredSelectorErrors(spec.selector, SPEC.child('selector')))
-  if (isSelectorSound(spec.selector)) errors.push(...templateErrors(spec))
+  if (isSelectorSound(spec.selector)) errors.push(...templateErrors(spec, checkTemplate))
   errors.push(...alwaysRunningErrors(spec.template, SPEC.child('template')))
   return errors
 }
@@ -132,7 +138,7 @@ function strategyErrors(strategy: NonNullable<Spec['updateStrategy']>): Errors {
 }
 
 /** Pods get hostname, subdomain and a volume for every claim; the template is checked as they will be. */
-function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: Spec): Errors {
+function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: Spec, checkTemplate: boolean): Errors {
   const path = SPEC.child('template')
   const { metadata, spec = {} } = template
   const { subdomain: _, hostname: __, ...rest } = spec
@@ -144,7 +150,7 @@ function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: 
   }
   return [
     ...labelMismatchErrors(template, selector, path),
-    ...podTemplateErrors(whole, path),
+    ...(checkTemplate ? podTemplateErrors(whole, path) : []),
     // Labels and annotations are checked once more here, as Kubernetes does.
     ...validateLabels(metadata?.labels, path.child('labels')),
     ...validateAnnotations(metadata?.annotations, path.child('annotations')),
@@ -154,12 +160,32 @@ function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: 
 
 const claimVolume = (name: string): Volume => ({ name, persistentVolumeClaim: { claimName: name } })
 
+/** Fields that an update may change; the others are what pods and their storage were made from. */
+const CHANGEABLE = [
+  'replicas',
+  'template',
+  'updateStrategy',
+  'minReadySeconds',
+  'ordinals',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+] as const
+
+function fixedPart(spec: Spec): Partial<Spec> {
+  const fixed = { ...spec }
+  for (const field of CHANGEABLE) delete fixed[field]
+  return fixed
+}
+
 function updateErrors(spec: Spec, old: Spec): Errors {
+  const errors = specErrors(spec, false)
+  // A set that was stored before a rule was made can still be changed: its template is not looked at.
+  const tolerated = errors.length > 0 && specErrors(old, false).length > 0
   return [
-    ...specErrors(spec, false),
-    ...(['selector', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy'] as const).flatMap((field) =>
-      immutable(spec[field], old[field], SPEC.child(field)),
-    ),
+    ...(tolerated ? specErrors(spec, false, false) : errors),
+    ...(sameValue(fixedPart(spec), fixedPart(old))
+      ? []
+      : [forbidden(SPEC, `only ${CHANGEABLE.join(', ')} can be changed`)]),
   ]
 }
 
@@ -190,11 +216,13 @@ function validateStatus(object: KubeObject, old: KubeObject): Errors {
   ]
 }
 
-function historyWarnings({ spec }: StatefulSet): string[] {
-  const negative = (spec?.revisionHistoryLimit ?? 0) < 0
-  return negative
-    ? ['spec.revisionHistoryLimit: a negative value keeps all revisions; zero or more is recommended']
-    : []
+function setWarnings({ spec = {} }: StatefulSet): string[] {
+  const warnings = (spec.volumeClaimTemplates ?? []).flatMap((claim, i) =>
+    claimSpecWarnings(claim.spec ?? {}, SPEC.child('volumeClaimTemplates').index(i)),
+  )
+  if ((spec.revisionHistoryLimit ?? 0) < 0)
+    warnings.push('spec.revisionHistoryLimit: a negative value keeps all revisions; zero or more is recommended')
+  return warnings
 }
 
 export const statefulSetRules: ResourceRules = {
@@ -203,15 +231,17 @@ export const statefulSetRules: ResourceRules = {
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   setDefaults,
+  prepareForCreate: (object) => dropMaxUnavailable(object),
+  prepareForUpdate: dropMaxUnavailable,
   validate: (object) => specErrors((object as StatefulSet).spec ?? {}, true),
   validateUpdate: (object, old) => updateErrors((object as StatefulSet).spec ?? {}, (old as StatefulSet).spec ?? {}),
   warningsOnCreate: (object) => [
     ...templateWarnings((object as StatefulSet).spec?.template),
-    ...historyWarnings(object as StatefulSet),
+    ...setWarnings(object as StatefulSet),
   ],
   warningsOnUpdate: (object, old) => [
     ...(isNewGeneration(object, old) ? templateWarnings((object as StatefulSet).spec?.template) : []),
-    ...historyWarnings(object as StatefulSet),
+    ...setWarnings(object as StatefulSet),
   ],
   status: { validateUpdate: validateStatus },
   table: tableOf<StatefulSet>(

@@ -30,11 +30,14 @@ const EVERY = '@every '
 
 /** Minute, hour, day, month and weekday; a name such as @daily; `@every 1h30m`; each after an optional `TZ=zone `. */
 export function isSchedule(text: string): boolean {
-  const [, zone, rest] = /^(?:CRON_)?TZ=(\S*) +(.*)$/s.exec(text) ?? [text, undefined, text]
-  if (text.startsWith('TZ=') || text.startsWith('CRON_TZ=')) if (zone === undefined || !isTimeZone(zone)) return false
-  const schedule = rest!.trim()
-  if (schedule.startsWith('@')) return isDescriptor(schedule)
-  const parts = schedule.split(/\s+/).filter((part) => part !== '')
+  if (!/^(CRON_)?TZ=/.test(text)) return isPlainSchedule(text)
+  const space = text.indexOf(' ')
+  return space > 0 && isTimeZone(text.slice(text.indexOf('=') + 1, space)) && isPlainSchedule(text.slice(space).trim())
+}
+
+function isPlainSchedule(text: string): boolean {
+  if (text.startsWith('@')) return isDescriptor(text)
+  const parts = text.split(/\s+/).filter((part) => part !== '')
   return parts.length === FIELDS.length && parts.every((part, i) => isField(part, FIELDS[i]!))
 }
 
@@ -55,14 +58,16 @@ const isField = (text: string, field: Field): boolean => {
   return ranges.every((range) => isRange(range, field))
 }
 
-/** 5, 1-5, a star, each with a step: 1-5/2 */
+const COUNT = /^\+?\d+$/
+
+/** 5, 1-5, a star, each with a step: 1-5/2. What follows a star and a dash is not looked at. */
 function isRange(text: string, { least, most, names: words }: Field): boolean {
   const [range = '', step, ...more] = text.split('/')
-  if (more.length > 0 || (step !== undefined && !(/^\d+$/.test(step) && Number(step) > 0))) return false
+  if (more.length > 0 || (step !== undefined && !(COUNT.test(step) && Number(step) > 0))) return false
   const [low = '', high, ...rest] = range.split('-')
-  if (low === '*' || low === '?') return rest.length === 0 && high === undefined
+  if (low === '*' || low === '?') return true
   const number = (word: string): number | undefined =>
-    words?.get(word.toLowerCase()) ?? (/^\d+$/.test(word) ? Number(word) : undefined)
+    words?.get(word.toLowerCase()) ?? (COUNT.test(word) ? Number(word) : undefined)
   const start = number(low)
   const end = high === undefined ? (step === undefined ? start : most) : number(high)
   return rest.length === 0 && start !== undefined && end !== undefined && start >= least && end <= most && start <= end

@@ -108,7 +108,6 @@ function updateErrors(job: Job, oldJob: Job): Errors {
     ...(['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'] as const).flatMap(
       (field) => immutable(spec[field], old[field], SPEC.child(field)),
     ),
-    ...podNameErrors(job),
   ]
 }
 

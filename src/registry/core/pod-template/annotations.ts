@@ -44,6 +44,14 @@ function appArmorErrors(key: string, profile: string, spec: PodSpec, path: Field
   return errors
 }
 
+/** The field that says what an annotation of old says. */
+export function appArmorProfileOf(annotation: string): SecurityProfile | undefined {
+  if (annotation === 'unconfined') return { type: 'Unconfined' }
+  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
+  const localhostProfile = annotation.startsWith('localhost/') ? annotation.slice('localhost/'.length) : ''
+  return localhostProfile.trim() === '' ? undefined : { type: 'Localhost', localhostProfile }
+}
+
 export function annotationUpdateErrors(next: Annotations, old: Annotations, path: FieldPath): Errors {
   const keys = new Set([...Object.keys(next ?? {}), ...Object.keys(old ?? {})])
   return [...keys]

@@ -24,7 +24,7 @@ export function templateMetadataErrors(metadata: ObjectMeta | undefined, path: F
     ...validateLabels(labels, path.child('labels')),
     ...Object.entries(others)
       .filter(([, value]) => value !== undefined && value !== null)
-      .map(([field]) => forbidden(path.child(field), 'cannot be set')),
+      .map(([field]) => forbidden(path.child(field === 'uid' ? 'uID' : field), 'cannot be set')),
   ]
 }
 
@@ -50,6 +50,14 @@ export function claimSpecErrors(spec: PersistentVolumeClaimSpec, path: FieldPath
 function storageErrors(amount: string | undefined, path: FieldPath): Errors {
   if (amount === undefined) return [required(path)]
   return parseQuantity(amount).sign <= 0 ? [invalid(path, amount, 'must be greater than zero')] : []
+}
+
+export function claimSpecWarnings({ resources }: PersistentVolumeClaimSpec, path: FieldPath): string[] {
+  return (['requests', 'limits'] as const).flatMap((list) => {
+    const amount = resources?.[list]?.['storage']
+    if (amount === undefined || parseQuantity(amount).milliValue() % 1000n === 0n) return []
+    return [`${path.child('resources', list).key('storage')}: ${JSON.stringify(amount)} is not a whole number of bytes`]
+  })
 }
 
 function dataSourceErrors({ dataSource, dataSourceRef }: PersistentVolumeClaimSpec, path: FieldPath): Errors {

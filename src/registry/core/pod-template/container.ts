@@ -19,7 +19,10 @@ export function setContainerDefaults(container: Container): void {
   container.terminationMessagePath ||= '/dev/termination-log'
   container.terminationMessagePolicy ||= 'File'
   for (const port of container.ports ?? []) port.protocol ||= 'TCP'
-  for (const { valueFrom } of container.env ?? []) setFieldRefDefaults(valueFrom?.fieldRef)
+  for (const { valueFrom } of container.env ?? []) {
+    setFieldRefDefaults(valueFrom?.fieldRef)
+    if (valueFrom?.fileKeyRef !== undefined) valueFrom.fileKeyRef.optional ??= false
+  }
   setResourceDefaults(container.resources)
   for (const kind of PROBES) setProbeDefaults(container[kind])
   setLifecycleDefaults(container.lifecycle)
@@ -111,6 +114,10 @@ function restartPolicyErrors({ restartPolicy, restartPolicyRules: rules = [] }: 
   return errors
 }
 
+/** Rules of an init container without a policy are not looked at. */
+const initRestartPolicyErrors = (container: Container, path: FieldPath): Errors =>
+  restartPolicyErrors(container, path).slice(0, container.restartPolicy === undefined ? 1 : undefined)
+
 function hookErrors(container: Container, spec: PodSpec, path: FieldPath): Errors {
   const grace = spec.terminationGracePeriodSeconds
   return [
@@ -156,7 +163,7 @@ export function initContainersErrors(context: ContainerContext, path: FieldPath)
   return (context.spec.initContainers ?? []).flatMap((container, i) => {
     const at = path.index(i)
     const errors = commonErrors(container, context, at)
-    errors.push(...restartPolicyErrors(container, at))
+    errors.push(...initRestartPolicyErrors(container, at))
     const name = container.name ?? ''
     if (names.has(name)) errors.push(duplicate(at.child('name'), name))
     else if (name !== '') names.add(name)

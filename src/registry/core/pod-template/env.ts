@@ -41,6 +41,8 @@ const POD_FIELDS: ReadonlySet<string> = new Set([
   'spec.schedulerName',
   'status.phase',
 ])
+/** Clients of the first versions still send it. */
+const OLD_NAMES: ReadonlyMap<string, string> = new Map([['spec.host', 'spec.nodeName']])
 const RESOURCES: readonly string[] = ['limits', 'requests'].flatMap((kind) =>
   ['cpu', 'memory', 'ephemeral-storage'].map((name) => `${kind}.${name}`),
 )
@@ -102,15 +104,16 @@ function fileKeyErrors(
 }
 
 /** metadata.labels['tier'] */
-const SUBSCRIPT = /^(.*)\['(.*)'\]$/s
+const SUBSCRIPT = /^(.+?)\['(.*)'\]$/s
 
 export function fieldSelectorErrors(
-  { apiVersion = '', fieldPath = '' }: ObjectFieldSelector,
+  { apiVersion = '', fieldPath: given = '' }: ObjectFieldSelector,
   supported: readonly string[],
   path: FieldPath,
 ): Errors {
   if (apiVersion === '') return [required(path.child('apiVersion'))]
-  if (fieldPath === '') return [required(path.child('fieldPath'))]
+  if (given === '') return [required(path.child('fieldPath'))]
+  const fieldPath = OLD_NAMES.get(given) ?? given
   const at = path.child('fieldPath')
   const [, field, subscript] = SUBSCRIPT.exec(fieldPath) ?? []
   if (apiVersion !== 'v1') return [invalid(at, fieldPath, `unsupported pod version: ${apiVersion}`)]

@@ -172,12 +172,8 @@ const searchReasons = (search: string): string[] => [
 ]
 
 function hostUsersErrors(spec: PodSpec, path: FieldPath): Errors {
+  if (spec.hostUsers !== false) return []
   const errors: Errors = []
-  if (spec.shareProcessNamespace === true && spec.hostPID === true)
-    errors.push(
-      invalid(path.child('shareProcessNamespace'), true, 'ShareProcessNamespace and HostPID cannot both be enabled'),
-    )
-  if (spec.hostUsers !== false) return errors
   const refused = (where: FieldPath) => forbidden(where, 'when `hostUsers` is false')
   if (spec.hostNetwork === true) errors.push(refused(path.child('hostNetwork')))
   if (spec.hostPID === true) errors.push(refused(path.child('HostPID')))

@@ -9,6 +9,7 @@ export function setProbeDefaults(probe: Probe | undefined): void {
   probe.periodSeconds ||= 10
   probe.successThreshold ||= 1
   probe.failureThreshold ||= 3
+  if (probe.grpc !== undefined) probe.grpc.service ??= ''
   setHandlerDefaults(probe)
 }
 

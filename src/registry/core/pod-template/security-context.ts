@@ -54,6 +54,9 @@ export function podSecurityContextErrors(
     ...(context.supplementalGroups ?? []).flatMap((id, i) =>
       userOrGroupId(id, path.child('supplementalGroups').index(i)),
     ),
+    ...(spec.shareProcessNamespace === true && spec.hostPID === true
+      ? [invalid(path.child('shareProcessNamespace'), true, 'not with hostPID')]
+      : []),
     ...sysctlErrors(context.sysctls ?? [], spec, path.child('sysctls')),
     ...optional('fsGroupChangePolicy', ['OnRootMismatch', 'Always']),
     ...seccompErrors(context.seccompProfile, path.child('seccompProfile')),

@@ -166,10 +166,7 @@ const RULES: Rules = {
       ...claimSpecErrors(template.spec ?? {}, at.child('spec')),
     ]
   },
-  image: (source, path) => [
-    ...needs(source, path, 'reference'),
-    ...oneOf(source.pullPolicy, PULL_POLICIES, path.child('pullPolicy'), 'required'),
-  ],
+  image: ({ pullPolicy }, path) => oneOf(pullPolicy, PULL_POLICIES, path.child('pullPolicy'), 'required'),
 }
 
 export const SOURCES = Object.keys(RULES) as (keyof VolumeSource)[]

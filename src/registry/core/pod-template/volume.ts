@@ -1,7 +1,7 @@
 /** Thread: any. Volumes: which kinds there are, defaults and rules. */
 import { duplicate, type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
 import type { ObjectMeta } from '../../../api/object.js'
-import { because, dnsLabel, type Errors } from '../../../api/validation/checks.js'
+import { because, dnsLabel, type Errors, notEmpty } from '../../../api/validation/checks.js'
 import { dnsSubdomainName } from '../../../api/validation/names.js'
 import { setClaimSpecDefaults } from './claim-spec.js'
 import { setFieldRefDefaults } from './env.js'
@@ -70,7 +70,7 @@ export function volumesErrors(
   for (const [i, volume] of volumes.entries()) {
     const at = path.index(i)
     const name = volume.name ?? ''
-    const own = volumeErrors(volume, podName, at)
+    const own = volumeErrors(volume, podMeta, at)
     own.push(...(name === '' ? [required(at.child('name'))] : dnsLabel(name, at.child('name'))))
     if (sound.has(name)) own.push(duplicate(at.child('name'), name))
     if (own.length === 0) sound.set(name, volume)
@@ -89,7 +89,7 @@ export function volumesErrors(
 }
 
 /** A volume has one source; of several the first counts and the others are refused. */
-function volumeErrors(volume: Volume, podName: string, path: FieldPath): Errors {
+function volumeErrors(volume: Volume, podMeta: ObjectMeta | undefined, path: FieldPath): Errors {
   const given = SOURCES.filter((source) => volume[source] !== undefined)
   if (given.length === 0) return [required(path, 'must specify a volume type')]
   const errors = given.flatMap((source, i) =>
@@ -102,6 +102,10 @@ function volumeErrors(volume: Volume, podName: string, path: FieldPath): Errors 
     errors.push(
       invalid(path.child('name'), name, 'the name and iscsi.targetPortal together are longer than 64 characters'),
     )
+  // A template may leave the image to whoever makes the pods.
+  if (given[0] === 'image' && podMeta !== undefined)
+    errors.push(...notEmpty(volume.image?.reference, path.child('image', 'reference')))
+  const podName = podMeta?.name ?? ''
   if (given[0] === 'ephemeral' && podName !== '' && name !== '')
     errors.push(...because(dnsSubdomainName(`${podName}-${name}`, false), path.child('name'), name))
   return errors

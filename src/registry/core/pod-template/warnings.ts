@@ -4,17 +4,14 @@ import type { ObjectMeta } from '../../../api/object.js'
 import { parseQuantity } from '../../../api/quantity.js'
 import { ipWarnings } from '../../../api/validation/addresses.js'
 import { isValidLabelValue } from '../../../api/validation/names.js'
+import { deprecatedNodeLabel } from '../node-labels.js'
+import { appArmorProfileOf } from './annotations.js'
+import { sameValue } from './checks.js'
+import { claimSpecWarnings } from './claim-spec.js'
 import { overlappingPathWarnings } from './path-warnings.js'
 import { allContainers, type ContainerPort, type NodeSelectorTerm, type PodAffinity, type PodSpec } from './pod-spec.js'
 import type { ResourceList, VolumeSource } from './volume-types.js'
 
-const DEPRECATED_LABELS: ReadonlyMap<string, string> = new Map([
-  ['beta.kubernetes.io/arch', 'kubernetes.io/arch'],
-  ['beta.kubernetes.io/os', 'kubernetes.io/os'],
-  ['failure-domain.beta.kubernetes.io/region', 'topology.kubernetes.io/region'],
-  ['failure-domain.beta.kubernetes.io/zone', 'topology.kubernetes.io/zone'],
-  ['beta.kubernetes.io/instance-type', 'node.kubernetes.io/instance-type'],
-])
 const DEPRECATED_ANNOTATIONS: ReadonlyMap<string, string> = new Map([
   [
     'scheduler.alpha.kubernetes.io/critical-pod',
@@ -37,11 +34,6 @@ const DEPRECATED_VOLUMES: ReadonlyMap<keyof VolumeSource, string> = new Map([
 const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
 const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/'
-
-const deprecatedLabel = (key: string): string | undefined => {
-  const instead = DEPRECATED_LABELS.get(key)
-  return instead === undefined ? undefined : `deprecated; use "${instead}" instead`
-}
 
 /** `path` is the template's; none for a pod. */
 export function podWarnings(spec: PodSpec, metadata: ObjectMeta | undefined, path?: FieldPath): string[] {
@@ -72,7 +64,7 @@ export function podWarnings(spec: PodSpec, metadata: ObjectMeta | undefined, pat
 function schedulingWarnings(spec: PodSpec, path: FieldPath): string[] {
   const warnings: string[] = []
   for (const key of Object.keys(spec.nodeSelector ?? {})) {
-    const text = deprecatedLabel(key)
+    const text = deprecatedNodeLabel(key)
     if (text !== undefined) warnings.push(`${path.child('nodeSelector').key(key)}: ${text}`)
   }
   const affinity = spec.affinity?.nodeAffinity
@@ -96,7 +88,7 @@ function schedulingWarnings(spec: PodSpec, path: FieldPath): string[] {
     )
   for (const [i, { topologyKey = '', labelSelector }] of (spec.topologySpreadConstraints ?? []).entries()) {
     const where = path.child('topologySpreadConstraints').index(i)
-    const text = deprecatedLabel(topologyKey)
+    const text = deprecatedNodeLabel(topologyKey)
     if (text !== undefined) warnings.push(`${where.child('topologyKey')}: ${topologyKey} is ${text}`)
     if (labelSelector === undefined)
       warnings.push(`${where.child('labelSelector')}: without a labelSelector no pod matches`)
@@ -107,7 +99,7 @@ function schedulingWarnings(spec: PodSpec, path: FieldPath): string[] {
 function termWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: FieldPath, values: boolean): string[] {
   return matchExpressions.flatMap((expression, i) => {
     const at = path.child('matchExpressions').index(i)
-    const text = deprecatedLabel(expression.key ?? '')
+    const text = deprecatedNodeLabel(expression.key ?? '')
     return [
       ...(text === undefined ? [] : [`${at.child('key')}: ${expression.key} is ${text}`]),
       ...(values ? (expression.values ?? []) : []).flatMap((value, j) =>
@@ -132,7 +124,9 @@ function annotationWarnings(
     const [seccomp, appArmor] = [`${SECCOMP_CONTAINER}${container.name}`, `${APP_ARMOR}${container.name}`]
     if (container.securityContext?.seccompProfile === undefined && has(seccomp))
       warnings.push(`${path.key(seccomp)}: non-functional since v1.27; use the "seccompProfile" field instead`)
-    if (isTemplate && container.securityContext?.appArmorProfile === undefined && has(appArmor))
+    if (!isTemplate || container.securityContext?.appArmorProfile !== undefined || !has(appArmor)) continue
+    const ofPod = spec.securityContext?.appArmorProfile
+    if (ofPod === undefined || !sameValue(ofPod, appArmorProfileOf(annotations[appArmor]!)))
       warnings.push(`${path.key(appArmor)}: deprecated since v1.30; use the "appArmorProfile" field instead`)
   }
   return warnings
@@ -146,18 +140,13 @@ function volumeWarnings(spec: PodSpec, path: FieldPath): string[] {
       .map(([source, text]) => `${path.child('volumes').index(i).child(source)}: ${text}`),
   )
   const fractions = volumes.flatMap(({ ephemeral }, i) =>
-    storageFraction(
-      ephemeral?.volumeClaimTemplate?.spec?.resources?.requests?.['storage'],
-      path.child('volumes').index(i).child('ephemeral'),
+    claimSpecWarnings(
+      ephemeral?.volumeClaimTemplate?.spec ?? {},
+      path.child('volumes').index(i).child('ephemeral', 'volumeClaimTemplate', 'spec'),
     ),
   )
   return [...deprecated, ...fractions, ...overlappingPathWarnings(volumes)]
 }
-
-const storageFraction = (amount: string | undefined, path: FieldPath): string[] =>
-  amount !== undefined && parseQuantity(amount).milliValue() % 1000n !== 0n
-    ? [`${path}: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`]
-    : []
 
 function listWarnings(spec: PodSpec, path: FieldPath): string[] {
   const repeated = (values: readonly string[], where: (i: number) => FieldPath, what: string): string[] =>

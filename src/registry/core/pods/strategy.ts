@@ -6,11 +6,11 @@ import { isDns1123Label } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
 import { mergeAffinityKeys, mergeLabelKeys } from '../pod-template/affinity.js'
-import { APP_ARMOR } from '../pod-template/annotations.js'
+import { APP_ARMOR, appArmorProfileOf } from '../pod-template/annotations.js'
 import { sameValue } from '../pod-template/checks.js'
 import { setPodDefaults, setPodSpecDefaults } from '../pod-template/pod-defaults.js'
 import { qosClass, setPodLevelDefaults } from '../pod-template/pod-resources.js'
-import { allContainers, type SecurityProfile } from '../pod-template/pod-spec.js'
+import { allContainers } from '../pod-template/pod-spec.js'
 import { podWarnings } from '../pod-template/warnings.js'
 import { ephemeralContainersRules } from './ephemeral-containers.js'
 import type { Pod, PodStatus } from './pod.js'
@@ -69,19 +69,12 @@ function applyAppArmorAnnotations(pod: Pod, context: RequestContext): void {
     const key = `${APP_ARMOR}${container.name ?? ''}`
     const annotation = pod.metadata?.annotations?.[key]
     if (annotation === undefined || container.securityContext?.appArmorProfile !== undefined) continue
-    const profile = profileOf(annotation)
+    const profile = appArmorProfileOf(annotation)
     if (profile !== undefined && sameValue(profile, spec.securityContext?.appArmorProfile)) continue
     if (profile !== undefined) container.securityContext = { ...container.securityContext, appArmorProfile: profile }
     const at = FieldPath.of('metadata', 'annotations').key(key)
     context.addWarning(`${at}: deprecated since v1.30; use the "appArmorProfile" field instead`)
   }
-}
-
-function profileOf(annotation: string): SecurityProfile | undefined {
-  if (annotation === 'unconfined') return { type: 'Unconfined' }
-  if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
-  const localhostProfile = annotation.startsWith('localhost/') ? annotation.slice('localhost/'.length) : ''
-  return localhostProfile.trim() === '' ? undefined : { type: 'Localhost', localhostProfile }
 }
 
 function prepareForUpdate(object: KubeObject, old: KubeObject): void {

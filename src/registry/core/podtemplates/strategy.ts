@@ -1,9 +1,10 @@
 /** Thread: pool. PodTemplates: a template that stands by itself. */
 import { FieldPath } from '../../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
-import { type Errors, sameValue } from '../../../api/validation/checks.js'
+import type { Errors } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { labelText, tableOf, text } from '../../generic/table-rules.js'
+import { sameValue } from '../pod-template/checks.js'
 import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
 import type { PodTemplateSpec } from '../pod-template/pod-spec.js'
 import { podTemplateErrors } from '../pod-template/pod-validation.js'
@@ -24,6 +25,7 @@ function prepareForUpdate(object: KubeObject, old: KubeObject): void {
 
 export const podTemplateRules: ResourceRules = {
   podSpecAt: ['template', 'spec'],
+  metadataOnUpdate: 'changes',
   returnDeletedObject: true,
   setDefaults: (object) => {
     const whole = object as PodTemplate
@@ -35,11 +37,11 @@ export const podTemplateRules: ResourceRules = {
   },
   prepareForUpdate,
   validate,
-  warningsOnCreate: (object) => templateWarnings((object as PodTemplate).template),
+  warningsOnCreate: (object) => templateWarnings((object as PodTemplate).template, TEMPLATE),
   warningsOnUpdate: (object, old) =>
     metadataOf(object).generation === metadataOf(old).generation
       ? []
-      : templateWarnings((object as PodTemplate).template),
+      : templateWarnings((object as PodTemplate).template, TEMPLATE),
   table: tableOf<PodTemplate>(
     ...containerColumns<PodTemplate>(({ template }) => template).map((column) => ({ ...column, priority: 0 })),
     text('Pod Labels', 'Labels of its pods.', ({ template }) => labelText(template?.metadata?.labels)),
