@@ -3,7 +3,8 @@ import type { KubeObject } from '#keelson/api/object.js'
 import { isStatusError } from '#keelson/api/status.js'
 import { deploymentRules } from '#keelson/registry/apps/deployments/strategy.js'
 import { statefulSetRules } from '#keelson/registry/apps/statefulsets/strategy.js'
-import { isSchedule, isTimeZone } from '#keelson/registry/batch/cronjobs/schedule.js'
+import { isSchedule } from '#keelson/registry/batch/cronjobs/schedule.js'
+import { isTimeZone } from '#keelson/registry/batch/cronjobs/time-zone.js'
 import { countIndexes, indexesOverlap } from '#keelson/registry/batch/indexes.js'
 import { imageTag } from '#keelson/registry/core/pod-template/image-name.js'
 import { qosClass } from '#keelson/registry/core/pod-template/pod-resources.js'
@@ -171,7 +172,8 @@ t.test('cron schedules', async (t) => {
     t.notOk(isSchedule(bad), bad)
   t.ok(isTimeZone('Europe/Berlin'))
   t.notOk(isTimeZone('europe/berlin'), 'the spelling counts')
-  t.notOk(isTimeZone('Nowhere/Land'))
+  for (const name of ['Etc/UTC', 'US/Pacific', 'GMT', 'Asia/Kolkata', 'Asia/Calcutta']) t.ok(isTimeZone(name), name)
+  for (const name of ['ETC/UTC', 'us/pacific', 'gmt', 'ASIA/KOLKATA', 'Nowhere/Land']) t.notOk(isTimeZone(name), name)
 })
 
 t.test('sets of indexes', async (t) => {

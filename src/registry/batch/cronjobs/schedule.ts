@@ -1,5 +1,6 @@
-/** Thread: any. Cron schedules and time zones: whether they can be understood. */
+/** Thread: any. Cron schedules: whether they can be understood. */
 import { DurationError, parseDuration } from '../../../api/duration.js'
+import { isTimeZone } from './time-zone.js'
 
 const names = (text: string, from: number): ReadonlyMap<string, number> =>
   new Map(text.split(' ').map((name, i) => [name, from + i]))
@@ -71,16 +72,4 @@ function isRange(text: string, { least, most, names: words }: Field): boolean {
   const start = number(low)
   const end = high === undefined ? (step === undefined ? start : most) : number(high)
   return rest.length === 0 && start !== undefined && end !== undefined && start >= least && end <= most && start <= end
-}
-
-/** Names of the time zone database, spelt as it spells them. */
-export function isTimeZone(name: string): boolean {
-  if (name === '' || name === 'UTC' || name === 'Local') return true
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase()
-  } catch (error) {
-    if (error instanceof RangeError) return false
-    throw error
-  }
 }

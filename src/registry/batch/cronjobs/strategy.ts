@@ -9,7 +9,8 @@ import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import type { JobSpec } from '../job.js'
 import { jobSpecErrors, jobSpecWarnings, setJobTemplateDefaults } from '../job-spec.js'
-import { isSchedule, isTimeZone } from './schedule.js'
+import { isSchedule } from './schedule.js'
+import { isTimeZone } from './time-zone.js'
 
 interface CronJob extends KubeObject {
   spec?: {
