@@ -1,6 +1,7 @@
 /** Thread: main. gzip for large answers to clients that ask for it; the work is done by libuv's threads, not by this one. */
 import { gzip } from 'node:zlib'
-import type { Exchange, ResponseHead } from './exchange.js'
+import type { Exchange } from './exchange.js'
+import type { ResponseHead } from './response-head.js'
 
 /** Smaller answers are not worth the work; Kubernetes draws the line here too. */
 const MIN_BYTES = 128 * 1024

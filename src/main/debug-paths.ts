@@ -6,8 +6,10 @@ import type { MessagePort } from 'node:worker_threads'
 import { fromErrorRecord } from '../protocol/error-record.js'
 import type { OwnerHealth, ResourceMemory } from '../protocol/main-owner.js'
 import type { InspectionAnswer, InspectionQuestion } from '../protocol/thread-inspection.js'
-import type { Exchange, ResponseHead, ResponseStream } from './exchange.js'
+import type { Exchange } from './exchange.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
+import type { ResponseHead } from './response-head.js'
+import type { ResponseStream } from './response-stream.js'
 
 /** What is asked of the process: the threads are its, not the front end's. */
 export interface DebugLine {

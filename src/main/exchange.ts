@@ -6,64 +6,18 @@
  *
  * After `aborted` nothing may touch the response: every method checks and does nothing.
  */
-import { STATUS_CODES } from 'node:http'
 import type { Credentials } from '../auth/interface.js'
 import { assert } from '../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
+import type { RequestHead } from './request-head.js'
+import { type ResponseHead, writeHead } from './response-head.js'
+import type { ResponsePort } from './response-port.js'
+import { type AnswerState, ChunkedStream, type ResponseStream } from './response-stream.js'
+import { SizedAnswer } from './sized-answer.js'
 import { ServerSocket } from './upgrade/server-socket.js'
 import { SocketStream, socketProtocol } from './web-socket.js'
-
-/** What is used of uWebSockets.js' HttpResponse. */
-export interface ResponsePort {
-  writeStatus(status: string): unknown
-  writeHeader(name: string, value: string): unknown
-  write(chunk: Uint8Array | string): boolean
-  end(body?: Uint8Array | string, closeConnection?: boolean): unknown
-  tryEnd(chunk: Uint8Array, totalSize: number): [ok: boolean, done: boolean]
-  onWritable(handler: (offset: number) => boolean): unknown
-  onAborted(handler: () => void): unknown
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
-  getWriteOffset(): number
-  cork(callback: () => void): unknown
-  close(): unknown
-  pause(): void
-  resume(): void
-  getRemoteAddressAsText(): ArrayBuffer
-  /** PEM; empty without one. 17 µs with one. */
-  getX509Certificate?(): string
-}
-
-/** The part of a request that outlives its first turn. */
-export interface RequestHead {
-  readonly method: string
-  /** Still encoded. */
-  readonly rawPath: string
-  readonly query: string
-  readonly accept: string
-  readonly acceptEncoding: string
-  readonly authorization: string
-  readonly ifNoneMatch: string
-  readonly contentType: string
-  readonly contentLength: string
-  readonly userAgent: string
-  readonly auditId: string
-  /**
-   * Any other header, '' when it is absent, several joined with a comma. Only in the turn in which the request came,
-   * unless keepHeaders() was called in it.
-   */
-  header(name: string): string
-  forEachHeader(visit: (name: string, value: string) => void): void
-  keepHeaders(): void
-}
-
-export interface ResponseHead {
-  readonly status: number
-  readonly contentType: string
-  /** name, value, … */
-  readonly headers?: readonly string[]
-}
 
 /** Who looks on. Bytes are whoever's they were: they are copied or forgotten before the call returns. */
 export interface ExchangeTap {
@@ -75,52 +29,8 @@ export interface ExchangeTap {
   readonly annotations?: (annotations: Readonly<Record<string, string>>) => void
 }
 
-/** Writes frames as they come. `false`: the client does not keep up; wait for onDrain. */
-export interface ResponseStream {
-  /** Each write is a message of its own: frames are not to be joined. */
-  readonly separate: boolean
-  write(chunk: Uint8Array): boolean
-  /** Nothing more to write for now: the client gets at least the head. */
-  idle(): void
-  /** Several writes as one: fewer system calls. */
-  cork(callback: () => void): void
-  onDrain(listener: () => void): void
-  /** Nothing is read, and that is no reason to close the connection. */
-  touch(): void
-  end(): void
-}
-
 /** Bodies up to this are taken in while their request waits; larger ones are left in the socket. */
 const HELD_BODY_BYTES = 64 * 1024
-
-const statusLines = new Map<number, string>()
-function statusLine(status: number): string {
-  let line = statusLines.get(status)
-  if (line === undefined) {
-    line = `${status} ${STATUS_CODES[status] ?? ''}`
-    statusLines.set(status, line)
-  }
-  return line
-}
-
-const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]/g, ' ') : text)
-
-function headerLines(headers: readonly string[]): string {
-  let lines = ''
-  for (let i = 0; i + 1 < headers.length; i += 2) lines += `\r\n${oneLine(headers[i]!)}: ${oneLine(headers[i + 1]!)}`
-  return lines
-}
-
-/** Of arrays that many answers share: a flow's names. */
-const linesOf = new WeakMap<readonly string[], string>()
-function knownLines(headers: readonly string[]): string {
-  let lines = linesOf.get(headers)
-  if (lines === undefined) {
-    lines = headerLines(headers)
-    linesOf.set(headers, lines)
-  }
-  return lines
-}
 
 /** Answers up to this are written at once: slicing them would cost more than it gives others. */
 const AT_ONCE_BYTES = 64 * 1024
@@ -153,6 +63,20 @@ export class Exchange implements Credentials {
     this.#port = port
     this.#turns = turns
     port.onAborted(() => this.#aborted())
+  }
+
+  /** For answers that are written piece by piece. */
+  #answer(): AnswerState {
+    const exchange = this
+    return {
+      get answering() {
+        return exchange.#state === 'answering'
+      },
+      sent: (bytes) => {
+        this.#bytes += bytes
+      },
+      ended: () => this.#end(),
+    }
   }
 
   get aborted(): boolean {
@@ -370,59 +294,11 @@ export class Exchange implements Credentials {
     this.#bytes = totalBytes
     this.#resumeBody()
     this.tap?.responseHead?.(head, false)
-    let finished = false
-    const finish = (): void => {
-      if (finished) return
-      finished = true
-      done()
-    }
-    this.onAbort(finish)
-    let rest: Uint8Array | undefined
-    let restOffset = 0
-    /** One piece; true: the next one can follow. */
-    const slice = (): boolean => {
-      if (finished) return false
-      const piece = rest ?? next()
-      assert(piece !== undefined, 'a sized body must have as many bytes as it said')
-      if (rest === undefined) this.tap?.responsePiece?.(piece)
-      const offset = this.#port.getWriteOffset()
-      const [ok, ended] = this.#port.tryEnd(piece, totalBytes)
-      rest = ok || ended ? undefined : piece
-      restOffset = offset
-      if (!ended) return ok
-      finish()
-      this.#end()
-      return false
-    }
     const turns = totalBytes > AT_ONCE_BYTES ? this.#turns : undefined
-    let more = false
-    const corked = (): void => {
-      do more = slice()
-      while (more && turns === undefined)
-    }
-    const job = (): boolean => {
-      if (finished) return false
-      this.#port.cork(corked)
-      return more
-    }
-    const goOn = (): void => {
-      // What a cork held back may fail after its slice: then there is a job already.
-      if (more) return
-      more = true
-      if (turns === undefined) job()
-      else turns.add(job)
-    }
-    this.#port.onWritable((offset) => {
-      if (this.aborted || finished) return true
-      if (rest !== undefined) rest = rest.subarray(offset - restOffset)
-      if (rest?.byteLength === 0) rest = undefined
-      goOn()
-      return rest === undefined
-    })
-    this.#port.cork(() => {
-      this.#writeHead(head)
-      if (slice()) goOn()
-    })
+    const show = this.tap?.responsePiece
+    const answer = new SizedAnswer({ port: this.#port, state: this.#answer(), totalBytes, next, done, turns, show })
+    this.onAbort(() => answer.finish())
+    answer.start(() => this.#writeHead(head))
   }
 
   #respondSliced(head: ResponseHead, body: Uint8Array): void {
@@ -435,65 +311,15 @@ export class Exchange implements Credentials {
     this.respondSized(head, body.byteLength, next, () => undefined)
   }
 
-  /**
-   * An answer without known end. Undefined when the client is gone already.
-   *
-   * uWebSockets.js ends the head with the first bytes of the body, and does not go on by itself with what write() left
-   * in its buffer. `filler` is what may stand between two frames without meaning (a space in JSON): it brings both on
-   * their way. Without one, the head waits for the first frame, and a drained stream may have a rest before it.
-   */
+  /** An answer without known end; `filler` may stand between two frames. Undefined when the client is gone already. */
   startStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     if (this.#upgrade !== undefined) return this.#startSocketStream(head)
     this.#state = 'answering'
     this.#status = head.status
     this.tap?.responseHead?.(head, true)
-    const port = this.#port
-    let onDrain: (() => void) | undefined
-    let headOut = false
-    let blocked = false
-    const write = (chunk: Uint8Array): boolean => {
-      if (this.#state !== 'answering') return false
-      headOut = true
-      this.#bytes += chunk.byteLength
-      blocked = !port.write(chunk)
-      return !blocked
-    }
-    port.onWritable(() => {
-      if (this.#state !== 'answering') return true
-      // Also when no write failed: what is corked fails only after write() has returned. Leaving the cork flushes too.
-      blocked = false
-      port.cork(() => {
-        if (filler !== undefined) write(filler)
-      })
-      if (!blocked) onDrain?.()
-      return true
-    })
-    port.cork(() => this.#writeHead(head))
-    return {
-      separate: false,
-      write,
-      idle: () => {
-        if (!headOut && filler !== undefined && this.#state === 'answering') port.cork(() => write(filler))
-      },
-      cork: (callback) => {
-        if (this.#state === 'answering') port.cork(callback)
-      },
-      onDrain: (listener) => {
-        onDrain = listener
-      },
-      touch: () => {
-        if (this.#state !== 'answering') return
-        // Starts the time anew in which a write must make progress.
-        port.pause()
-        port.resume()
-      },
-      end: () => {
-        if (this.#state !== 'answering') return
-        port.cork(() => port.end())
-        this.#end()
-      },
-    }
+    this.#port.cork(() => this.#writeHead(head))
+    return new ChunkedStream(this.#port, this.#answer(), filler)
   }
 
   /** Who asks for a WebSocket gets frames as messages. */
@@ -514,20 +340,8 @@ export class Exchange implements Credentials {
     this.#port.resume()
   }
 
-  /**
-   * All headers in one call: each costs a crossing into uWebSockets.js, which writes a value as it is. Values come from
-   * elsewhere too, so nothing in them may end a line.
-   */
-  #writeHead({ status, contentType, headers }: ResponseHead): void {
-    const port = this.#port
-    port.writeStatus(statusLine(status))
-    // Ours, or one that came in a header: neither can end a line.
-    let lines = this.head.auditId
-    if (headers?.includes('Cache-Control') !== true) lines += '\r\nCache-Control: no-cache, private'
-    if (contentType !== '') lines += `\r\nContent-Type: ${contentType}`
-    if (headers !== undefined && headers.length > 0) lines += headerLines(headers)
-    if (this.extraHeaders.length > 0) lines += knownLines(this.extraHeaders)
-    port.writeHeader('Audit-Id', lines)
+  #writeHead(head: ResponseHead): void {
+    writeHead(this.#port, head, this.head.auditId, this.extraHeaders)
   }
 
   #end(): void {

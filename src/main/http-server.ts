@@ -6,8 +6,10 @@ import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { TlsFiles } from '../protocol/server-credentials.js'
 import type { BulkTurns } from './bulk-turns.js'
-import { Exchange, type RequestHead, type ResponsePort, type Upgrade } from './exchange.js'
+import { Exchange, type Upgrade } from './exchange.js'
 import { isPortFree } from './port-probe.js'
+import type { RequestHead } from './request-head.js'
+import type { ResponsePort } from './response-port.js'
 import type { ServerSocket } from './upgrade/server-socket.js'
 
 /** Clients of exec send up to 32 KiB a message; tunnels and others more. */

@@ -2,7 +2,8 @@
 import type { RequestInfo } from '../api/request-info.js'
 import type { UserInfo } from '../api/user-info.js'
 import type { Credentials, Verdict } from '../auth/interface.js'
-import type { ExchangeTap, RequestHead } from './exchange.js'
+import type { ExchangeTap } from './exchange.js'
+import type { RequestHead } from './request-head.js'
 
 /** Where a request reaches: one object, a namespace, everything; '' when it is for no resource. */
 export type RequestScope = 'resource' | 'namespace' | 'cluster' | ''

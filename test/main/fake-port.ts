@@ -1,4 +1,5 @@
-import type { RequestHead, ResponsePort } from '#keelson/main/exchange.js'
+import type { RequestHead } from '#keelson/main/request-head.js'
+import type { ResponsePort } from '#keelson/main/response-port.js'
 
 /** The other side of an exchange: keeps what was written and takes no more than it is told to. */
 export class FakePort implements ResponsePort {

@@ -9,8 +9,8 @@ import type {
   AuditStage,
   AuditUser,
 } from '../../protocol/main-audit.js'
-import type { ResponseHead } from '../exchange.js'
 import type { ObservedRequest, RequestObserver, RequestOutcome } from '../request-observer.js'
+import type { ResponseHead } from '../response-head.js'
 import type { AuditLine } from './audit-line.js'
 import type { AuditDecision, AuditPolicy } from './audit-policy.js'
 
