@@ -1,6 +1,6 @@
 /** Thread: any. The rules of conditions in a status. */
 import { duplicate, type FieldPath, invalid, required } from '../field-error.js'
-import { type Errors, each, type List, maxBytes, nonnegative, oneOf, qualifiedName, requiredBy } from './checks.js'
+import { type Errors, each, type List, maxBytes, nonnegative, oneOf, qualifiedName } from './checks.js'
 
 export interface Condition {
   type?: string
@@ -20,8 +20,7 @@ export function conditionErrors(conditions: List<Condition>, path: FieldPath): E
     const errors = seen.has(type) ? [duplicate(at.child('type'), type)] : []
     seen.add(type)
     errors.push(
-      ...requiredBy(type, at.child('type'), qualifiedName),
-      ...maxBytes(type, at.child('type'), 316),
+      ...qualifiedName(type, at.child('type')),
       ...oneOf(condition.status, ['True', 'False', 'Unknown'], at.child('status')),
       ...nonnegative(condition.observedGeneration, at.child('observedGeneration')),
     )

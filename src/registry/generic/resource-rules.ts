@@ -73,11 +73,13 @@ export interface ResourceRules extends UpdateRules {
   readonly generationFields?: readonly string[]
   /** Default: false; a new object has no status but what prepareForCreate gives it. */
   readonly statusOnCreate?: boolean
+  /** Default: 'whole'. 'none': names are checked as parts of a path and nothing more, and only when all else is well. */
+  readonly metadataOnCreate?: 'none' | 'whole'
   /**
    * How much of the metadata an update checks beyond what every update does; decides how often a cause is said.
-   * Default: 'whole', the rules for changes and those for new objects; 'changes': the former alone.
+   * Default: 'whole', the rules for changes and those for new objects; 'changes' and 'new': one of them alone.
    */
-  readonly metadataOnUpdate?: 'none' | 'changes' | 'whole'
+  readonly metadataOnUpdate?: 'none' | 'changes' | 'new' | 'whole'
   /** Defaulting, of the version that `object.apiVersion` says: after decoding, after a patch, after reading from storage. */
   setDefaults?(object: KubeObject): void
   prepareForCreate?(object: KubeObject, context: RequestContext): void
@@ -101,6 +103,8 @@ export interface ResourceRules extends UpdateRules {
   readonly conversions?: Readonly<Record<string, HubConversion>>
   /** Annotations that stand for a field of the type: who asks for the metadata alone does not get them. */
   readonly fieldAnnotations?: readonly string[]
+  /** Names that nobody may delete one by one; a deletion of the whole collection takes them too. */
+  readonly undeletable?: readonly string[]
   /** What a client that deletes should know. */
   warningsOnDelete?(options: DeleteOptions): string[]
   /** DELETE answers with the object instead of a Status. */

@@ -23,6 +23,13 @@ export interface StrategyShape {
   readonly allowPrivileged?: boolean
 }
 
+const METADATA_RULES = {
+  none: { changes: false, whole: false },
+  changes: { changes: true, whole: false },
+  new: { changes: false, whole: true },
+  whole: { changes: true, whole: true },
+} as const
+
 /** Create, update and delete of the resource itself. */
 export class RulesStrategy implements Strategy {
   readonly kind: GroupKind
@@ -65,7 +72,7 @@ export class RulesStrategy implements Strategy {
 
   validate(object: KubeObject, context: RequestContext): FieldError[] {
     return [
-      ...this.#validateMetadata(object),
+      ...(this.#rules.metadataOnCreate === 'none' ? [] : this.#validateMetadata(object)),
       ...(this.#rules.validate?.(object, context) ?? []),
       ...this.#podErrors(object),
     ]
@@ -92,10 +99,14 @@ export class RulesStrategy implements Strategy {
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
     // Said here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
     const { metadataOnUpdate = 'whole' } = this.#rules
-    const changes = metadataOnUpdate === 'none' ? [] : validateObjectMetaUpdate(metadataOf(object), metadataOf(old))
-    const whole = metadataOnUpdate === 'whole' ? this.#validateMetadata(object) : []
+    const { changes, whole } = METADATA_RULES[metadataOnUpdate]
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
-    return [...changes, ...whole, ...own, ...this.#podErrors(object, old)]
+    return [
+      ...(changes ? validateObjectMetaUpdate(metadataOf(object), metadataOf(old)) : []),
+      ...(whole ? this.#validateMetadata(object) : []),
+      ...own,
+      ...this.#podErrors(object, old),
+    ]
   }
 
   #dropGatedFields(object: KubeObject, old?: KubeObject): void {

@@ -1,6 +1,7 @@
 /** Thread: pool. LimitRanges: the least, the most and the usual amount of a resource in a namespace. */
+import { randomUUID } from 'node:crypto'
 import { duplicate, FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { type Errors, each, type List, qualifiedName } from '../../../api/validation/checks.js'
 import {
   containerResourceName,
@@ -26,6 +27,8 @@ interface LimitRange extends KubeObject {
 }
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
+/** Beyond this the thousandths of an amount do not fit 64 bits. */
+const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n
 const FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
 
 function setDefaults(object: KubeObject): void {
@@ -40,6 +43,14 @@ function typeErrors(type: string, path: FieldPath): Errors {
   const errors = qualifiedName(type, path)
   if (errors.length > 0 || type.includes('/') || TYPES.includes(type)) return errors
   return [invalid(path, type, 'must be a standard limit type or fully qualified')]
+}
+
+/** Amounts are compared by their thousandths, rounded up, unless one of them is too large for that. */
+function isRatioAbove(ratio: string, max: string, min: string): boolean {
+  const amounts = [ratio, max, min].map(quantityOf)
+  const byThousandths = amounts.every((amount) => amount.value() < MAX_MILLI_VALUE)
+  const [r, most, least] = amounts.map((amount) => Number(byThousandths ? amount.milliValue() : amount.value()))
+  return (byThousandths ? r! / 1000 : r!) > most! / least!
 }
 
 /** [wrong when this, is greater than this, said at]. */
@@ -67,10 +78,8 @@ function orderErrors(item: LimitRangeItem, name: string, at: FieldPath): Errors 
   if (ratio !== undefined && quantityOf(ratio).compare(quantityOf('1')) < 0)
     errors.push(invalid(ratioPath, ratio, `ratio ${ratio} is less than 1`))
   const [min, max] = [amount('min'), amount('max')]
-  if (ratio !== undefined && min !== undefined && max !== undefined) {
-    if (quantityOf(ratio).toNumber() > quantityOf(max).toNumber() / quantityOf(min).toNumber())
-      errors.push(invalid(ratioPath, ratio, `ratio ${ratio} is greater than max/min`))
-  }
+  if (ratio !== undefined && min !== undefined && max !== undefined && isRatioAbove(ratio, max, min))
+    errors.push(invalid(ratioPath, ratio, `ratio ${ratio} is greater than max/min`))
   const [limit, request] = [amount('default'), amount('defaultRequest')]
   if (
     !isOvercommitAllowed(name) &&
@@ -82,13 +91,21 @@ function orderErrors(item: LimitRangeItem, name: string, at: FieldPath): Errors 
   return errors
 }
 
-function itemErrors(item: LimitRangeItem, at: FieldPath): Errors {
+function storageErrors({ type, min, max }: LimitRangeItem, at: FieldPath): Errors {
+  if (type !== 'PersistentVolumeClaim' || min?.['storage'] !== undefined || max?.['storage'] !== undefined) return []
+  return [required(at.child('limits'), 'either minimum or maximum storage value is required')]
+}
+
+function itemErrors(item: LimitRangeItem, at: FieldPath, types: Set<string>): Errors {
   const { type = '' } = item
   const nameRule = type === 'Pod' || type === 'Container' ? containerResourceName : resourceName
   const isPod = type === 'Pod'
   const errors = typeErrors(type, at.child('type'))
+  if (types.has(type)) errors.push(duplicate(at.child('type'), type))
+  types.add(type)
   const names = new Set<string>()
   for (const field of FIELDS) {
+    if (field === 'maxLimitRequestRatio') errors.push(...storageErrors(item, at))
     const amounts = Object.keys(item[field] ?? {})
     if (isPod && (field === 'default' || field === 'defaultRequest')) {
       if (amounts.length > 0) errors.push(forbidden(at.child(field), "may not be specified when `type` is 'Pod'"))
@@ -99,22 +116,24 @@ function itemErrors(item: LimitRangeItem, at: FieldPath): Errors {
       errors.push(...nameRule(name, at.child(field).key(name)))
     }
   }
-  if (type === 'PersistentVolumeClaim' && item.min?.['storage'] === undefined && item.max?.['storage'] === undefined)
-    errors.push(required(at.child('limits'), 'either minimum or maximum storage value is required'))
   const checked: LimitRangeItem = isPod ? { ...item, default: {}, defaultRequest: {} } : item
   return [...errors, ...[...names].flatMap((name) => orderErrors(checked, name, at))]
 }
 
 export const limitRangeRules: ResourceRules = {
+  allowCreateOnUpdate: true,
+  metadataOnUpdate: 'new',
   setDefaults,
+  // Nobody needs to name the only one of a namespace.
+  prepareForCreate: (object) => {
+    const metadata = metadataOf(object)
+    if ((metadata.name ?? '') === '') metadata.name = randomUUID()
+  },
   validate: (object) => {
     const types = new Set<string>()
-    return each((object as LimitRange).spec?.limits, FieldPath.of('spec', 'limits'), (item, at) => {
-      const { type = '' } = item
-      const doubled = types.has(type) ? [duplicate(at.child('type'), type)] : []
-      types.add(type)
-      return [...itemErrors(item, at), ...doubled]
-    })
+    return each((object as LimitRange).spec?.limits, FieldPath.of('spec', 'limits'), (item, at) =>
+      itemErrors(item, at, types),
+    )
   },
   table: tableOf<LimitRange>(
     text('Created At', 'When it was made.', (object) => object.metadata?.creationTimestamp ?? null, { type: 'date' }),

@@ -1,4 +1,5 @@
 /** Thread: pool. EndpointSlices: where a service's traffic goes, in portions. */
+import { isDeepStrictEqual } from 'node:util'
 import { duplicate, FieldPath, invalid, notSupported, required, tooMany } from '../../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { ipFamilyOf, ipWarnings, legacyIP, strictIP } from '../../../api/validation/addresses.js'
@@ -22,12 +23,17 @@ import { endpointIPErrors } from '../../core/endpoint-addresses.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
 
+interface Hints {
+  forZones?: List<{ name?: string }>
+  forNodes?: List<{ name?: string }>
+}
+
 interface Endpoint {
   addresses?: List<string>
   nodeName?: string
   hostname?: string
   deprecatedTopology?: Record<string, string>
-  hints?: { forZones?: List<{ name?: string }>; forNodes?: List<{ name?: string }> }
+  hints?: Hints
 }
 
 interface EndpointPort {
@@ -48,6 +54,8 @@ const PORTS = FieldPath.of('ports')
 const LIMITS = { endpoints: 1000, addresses: 100, ports: 20000, topology: 16, hints: 8 }
 const TYPES = ['IPv4', 'IPv6', 'FQDN']
 const SHOWN = 3
+const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by'
+const MENDING_CONTROLLERS = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']
 
 function domainErrors(name: string, at: FieldPath): Errors {
   if (name === '') return [required(at)]
@@ -68,8 +76,15 @@ function addressErrors(address: string, type: string, at: FieldPath, list: Field
   return [...wrong, ...endpointIPErrors(address, at)]
 }
 
-function hintErrors(
-  list: List<{ name?: string }>,
+function hintErrors({ forZones, forNodes }: Hints, path: FieldPath): Errors {
+  const zones = hintListErrors(forZones, path.child('forZones'), labelValue)
+  // Too many zones end it.
+  if ((forZones?.length ?? 0) > LIMITS.hints) return zones
+  return [...zones, ...hintListErrors(forNodes, path.child('forNodes'), dnsSubdomain)]
+}
+
+function hintListErrors(
+  list: Hints['forZones'],
   path: FieldPath,
   check: (name: string, at: FieldPath) => Errors,
 ): Errors {
@@ -94,8 +109,7 @@ function endpointErrors(endpoint: Endpoint, type: string, at: FieldPath): Errors
     ...(topology > LIMITS.topology ? [tooMany(at.child('deprecatedTopology'), topology, LIMITS.topology)] : []),
     ...validateLabels(endpoint.deprecatedTopology, at.child('deprecatedTopology')),
     ...givenBy(endpoint.hostname, at.child('hostname'), dnsLabel),
-    ...hintErrors(endpoint.hints?.forZones, at.child('hints', 'forZones'), labelValue),
-    ...hintErrors(endpoint.hints?.forNodes, at.child('hints', 'forNodes'), dnsSubdomain),
+    ...hintErrors(endpoint.hints ?? {}, at.child('hints')),
   ]
 }
 
@@ -119,7 +133,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   const inEndpoints = many
     ? [tooMany(ENDPOINTS, endpoints!.length, LIMITS.endpoints)]
     : each(endpoints, ENDPOINTS, (endpoint, at) => endpointErrors(endpoint, addressType, at))
-  const kept = old !== undefined && inEndpoints.length > 0 && sameValue(endpoints, old['endpoints'])
+  const kept = old !== undefined && inEndpoints.length > 0 && sameList(endpoints, old['endpoints'])
   return [
     ...oneOf(addressType, TYPES, FieldPath.of('addressType'), 'required'),
     ...portErrors(ports),
@@ -127,10 +141,13 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   ]
 }
 
-const addressWarnings = (object: KubeObject): string[] =>
-  ((object as EndpointSlice).endpoints ?? []).flatMap(({ addresses }, i) =>
+function addressWarnings(object: KubeObject): string[] {
+  // Kubernetes' own controllers copy what users wrote elsewhere, and mend it.
+  if (MENDING_CONTROLLERS.includes(metadataOf(object).labels?.[MANAGED_BY] ?? '')) return []
+  return ((object as EndpointSlice).endpoints ?? []).flatMap(({ addresses }, i) =>
     (addresses ?? []).flatMap((address, j) => ipWarnings(address, ENDPOINTS.index(i).child('addresses').index(j))),
   )
+}
 
 function few(values: readonly string[]): string {
   if (values.length === 0) return UNSET
@@ -140,8 +157,8 @@ function few(values: readonly string[]): string {
 }
 
 export const endpointSliceRules: ResourceRules = {
-  metadataOnUpdate: 'whole',
-  generationFields: ['addressType', 'endpoints', 'ports'],
+  metadataOnUpdate: 'new',
+  generationFields: [],
   setDefaults: (object) => {
     for (const port of (object as EndpointSlice).ports ?? []) {
       port.name ??= ''
@@ -151,8 +168,10 @@ export const endpointSliceRules: ResourceRules = {
   prepareForCreate: dropTopology,
   prepareForUpdate: (object, old) => {
     const [now, before] = [metadataOf(object), metadataOf(old)]
-    if (!sameValue(now.labels, before.labels)) now.generation = (before.generation ?? 0) + 1
-    if (!sameValue(object['endpoints'], old['endpoints'])) dropTopology(object)
+    // Counted before topology is dropped: who writes some has changed the endpoints.
+    const changed = ['addressType', 'endpoints', 'ports'].some((field) => !sameList(object[field], old[field]))
+    if (changed || !sameValue(now.labels, before.labels)) now.generation = (before.generation ?? 0) + 1
+    if (!sameList(object['endpoints'], old['endpoints'])) dropTopology(object)
   },
   validate: (object) => errorsOf(object),
   validateUpdate: (object, old) => [
@@ -173,6 +192,10 @@ export const endpointSliceRules: ResourceRules = {
     age(),
   ),
 }
+
+/** As they are printed, but for lists that are not there or empty: those are the same. */
+const sameList = (a: unknown, b: unknown): boolean => isDeepStrictEqual(filled(a), filled(b))
+const filled = (list: unknown): unknown => (Array.isArray(list) && list.length === 0 ? undefined : (list ?? undefined))
 
 /** Topology was for v1beta1: v1 does not write it. */
 function dropTopology(object: KubeObject): void {

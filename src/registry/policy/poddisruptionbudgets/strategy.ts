@@ -26,6 +26,7 @@ interface PodDisruptionBudget extends KubeObject {
 
 const SPEC = FieldPath.of('spec')
 const STATUS = FieldPath.of('status')
+const EMPTY_SELECTOR_MARK = 'pdb.kubernetes.io/deprecated-v1beta1-empty-selector-match'
 const POLICIES = ['AlwaysAllow', 'IfHealthyBudget']
 
 /** A count that is not negative, or a percentage up to 100. */
@@ -50,12 +51,28 @@ function specErrors({ spec = {} }: PodDisruptionBudget, anyValues: boolean): Err
   return errors
 }
 
+/**
+ * In policy/v1beta1 an empty selector chose nothing, and expressions on this key said what was meant. v1 lets it stand
+ * alone, and takes it out of selectors that say something else.
+ */
+function stripEmptySelectorMark({ spec }: PodDisruptionBudget): void {
+  const { matchExpressions = [], ...others } = spec?.selector ?? {}
+  if (!matchExpressions.some(({ key }) => key === EMPTY_SELECTOR_MARK)) return
+  const [{ operator, values } = {}] = matchExpressions
+  const alone = matchExpressions.length === 1 && Object.keys(others.matchLabels ?? {}).length === 0
+  if (alone && operator === 'Exists' && (values ?? []).length === 0) return
+  const rest = matchExpressions.filter(({ key }) => key !== EMPTY_SELECTOR_MARK)
+  spec!.selector = rest.length === 0 ? others : { ...others, matchExpressions: rest }
+}
+
 const shown = (amount: number | string | undefined): string => (amount === undefined ? 'N/A' : String(amount))
 
 export const podDisruptionBudgetRules: ResourceRules = {
   generationFields: ['spec'],
   allowUnconditionalUpdate: false,
+  metadataOnCreate: 'none',
   metadataOnUpdate: 'none',
+  setDefaults: (object) => stripEmptySelectorMark(object as PodDisruptionBudget),
   validate: (object) => specErrors(object as PodDisruptionBudget, false),
   validateUpdate: (object, old) => {
     const before = (old as PodDisruptionBudget).spec?.selector

@@ -37,6 +37,7 @@ function validate(object: KubeObject): Errors {
 export const priorityClassRules: ResourceRules = {
   generationFields: [],
   metadataOnUpdate: 'changes',
+  undeletable: Object.keys(SYSTEM_PRIORITIES),
   setDefaults: (object) => {
     ;(object as PriorityClass).preemptionPolicy ??= 'PreemptLowerPriority'
   },
@@ -53,8 +54,6 @@ export const priorityClassRules: ResourceRules = {
       type: 'boolean',
     }),
     age(),
-    text('PreemptionPolicy', 'Whether its pods push others away.', ({ preemptionPolicy }) => preemptionPolicy ?? '', {
-      priority: 1,
-    }),
+    text('PreemptionPolicy', 'Whether its pods push others away.', ({ preemptionPolicy }) => preemptionPolicy ?? ''),
   ),
 }

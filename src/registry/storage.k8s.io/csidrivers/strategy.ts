@@ -22,6 +22,7 @@ interface CSIDriver extends KubeObject {
     volumeLifecycleModes?: List<string>
     tokenRequests?: List<TokenRequest>
     nodeAllocatableUpdatePeriodSeconds?: number
+    preventPodSchedulingIfMissing?: boolean
   }
 }
 
@@ -45,7 +46,7 @@ function validate(object: KubeObject): Errors {
   const { spec = {} } = object as CSIDriver
   const errors: Errors = []
   if (spec.attachRequired === undefined) errors.push(required(SPEC.child('attachedRequired')))
-  for (const field of ['podInfoOnMount', 'storageCapacity', 'seLinuxMount'] as const)
+  for (const field of ['podInfoOnMount', 'storageCapacity'] as const)
     if (spec[field] === undefined) errors.push(required(SPEC.child(field)))
   const policy = spec.fsGroupPolicy
   if (policy !== undefined && !FS_GROUP_POLICIES.includes(policy))
@@ -53,6 +54,7 @@ function validate(object: KubeObject): Errors {
   errors.push(...tokenErrors(spec.tokenRequests))
   for (const mode of spec.volumeLifecycleModes ?? [])
     if (!MODES.includes(mode)) errors.push(notSupported(SPEC.child('volumeLifecycleModes'), mode, MODES))
+  if (spec.seLinuxMount === undefined) errors.push(required(SPEC.child('seLinuxMount')))
   const period = spec.nodeAllocatableUpdatePeriodSeconds
   if (period !== undefined && period < 10)
     errors.push(invalid(SPEC.child('nodeAllocatableUpdatePeriodSeconds'), period, 'must be at least 10 seconds'))
@@ -61,6 +63,11 @@ function validate(object: KubeObject): Errors {
       invalid(SPEC.child('serviceAccountTokenInSecrets'), spec.serviceAccountTokenInSecrets, 'needs tokenRequests'),
     )
   return errors
+}
+
+/** The feature VolumeLimitScaling is off by default: who does not have the field yet does not get it. */
+function dropGated(object: KubeObject): void {
+  delete (object as CSIDriver).spec?.preventPodSchedulingIfMissing
 }
 
 const wantsAdvice = ({ spec }: CSIDriver): boolean =>
@@ -82,6 +89,10 @@ export const csiDriverRules: ResourceRules = {
     if ((spec.volumeLifecycleModes?.length ?? 0) === 0) spec.volumeLifecycleModes = ['Persistent']
     spec.requiresRepublish ??= false
     spec.seLinuxMount ??= false
+  },
+  prepareForCreate: (object) => dropGated(object),
+  prepareForUpdate: (object, old) => {
+    if ((old as CSIDriver).spec?.preventPodSchedulingIfMissing === undefined) dropGated(object)
   },
   validate,
   validateUpdate: (object, old) => {
