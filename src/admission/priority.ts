@@ -48,13 +48,13 @@ export class Priority implements AdmissionPlugin {
 
   /** One class at most is the default of all. */
   async validate(attributes: AdmissionAttributes): Promise<void> {
-    const { resource, object } = attributes
+    const { resource, object, operation } = attributes
     if (resource.resource !== 'priorityclasses') return
     const next = object as PriorityClass | undefined
     if (next?.globalDefault !== true) return
     const present = await this.#globalDefault()
     const name = present?.metadata?.name
-    if (name !== undefined && name !== next.metadata?.name)
+    if (name !== undefined && (operation === 'CREATE' || name !== next.metadata?.name))
       throw forbid(attributes, `PriorityClass ${name} is already marked as default. Only one default can exist`)
   }
 

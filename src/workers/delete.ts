@@ -8,7 +8,7 @@ import { deleteOptionsSchema } from '../api/protobuf/builtin.js'
 import { decodeProtobuf } from '../api/protobuf/envelope.js'
 import { ProtobufError } from '../api/protobuf/protobuf-error.js'
 import { parseSelectors } from '../api/selectors.js'
-import { isStatusError, newBadRequest } from '../api/status.js'
+import { isStatusError, newBadRequest, newForbidden } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import type { DeleteOptions } from '../registry/generic/strategy.js'
@@ -23,6 +23,8 @@ export async function deleteObject(worker: WorkerRequest): Promise<EncodedRespon
   const options = deleteOptions(worker)
   const dryRun = (options.dryRun ?? []).length > 0
   const { name } = request.info
+  if (endpoint.rules.undeletable?.includes(name) === true && endpoint.handler === undefined)
+    throw newForbidden(endpoint.info, name, 'this is an object of the system and cannot be deleted')
   const validate = deletionValidation(worker, dryRun, name, options)
   const { handler, store } = endpoint
   const { result, deleted } =

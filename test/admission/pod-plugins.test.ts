@@ -115,7 +115,9 @@ t.test('Priority', async (t) => {
   t.match(kept, { spec: { priority: 3 } })
   const resource = 'priorityclasses.scheduling.k8s.io'
   t.match(await ask(plugin, { resource, object: { metadata: { name: 'x' }, globalDefault: true } }), /already marked/)
-  t.equal(await ask(plugin, { resource, object: { metadata: { name: 'base' }, globalDefault: true } }), '')
+  const base = { metadata: { name: 'base' }, globalDefault: true }
+  t.equal(await ask(plugin, { resource, object: base, operation: 'UPDATE' }), '')
+  t.match(await ask(plugin, { resource, object: base }), /already marked/, 'also when it is made a second time')
 })
 
 t.test('RuntimeClass', async (t) => {
