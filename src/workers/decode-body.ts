@@ -1,6 +1,6 @@
 /** Thread: pool. From a request's bytes to an object of the kind that the path serves. */
 import { formatGroupVersion, type GroupVersionKind } from '../api/group-version.js'
-import { type Decoded, decodeJson, decodeTree } from '../api/json/decode.js'
+import { type Decoded, decodeJson, decodeTree, type JsonPath } from '../api/json/decode.js'
 import { DecodeError } from '../api/json/decode-error.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseMediaType } from '../api/media-type.js'
@@ -38,6 +38,8 @@ export interface DecodeOptions {
   readonly contentType: string
   readonly fieldValidation: FieldValidation
   addWarning(text: string): void
+  /** Told of lists and maps that are there and empty. */
+  noteEmptied?(paths: readonly JsonPath[]): void
 }
 
 /** The object in the endpoint's version, with kind and apiVersion set and defaults filled in. Throws BadRequest. */
@@ -46,6 +48,7 @@ export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: Decode
   const { kind } = endpoint
   const decoded = decode(endpoint, body, format)
   const { object } = decoded
+  options.noteEmptied?.(decoded.emptied)
   checkKind(object, kind, endpoint.handler?.acceptedVersions)
   reportStrict(
     decoded.strictErrors,
@@ -65,7 +68,7 @@ function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: B
       const parsed = parseYaml(Buffer.from(body).toString())
       const decoded = decodeTree(parsed.value, schema)
       return {
-        object: decoded.object,
+        ...decoded,
         strictErrors: [...parsed.strictErrors, ...decoded.strictErrors],
       }
     }

@@ -103,7 +103,8 @@ function decodePatched(worker: WorkerRequest, tree: Json, { fieldValidation }: W
     throw newInvalid({ group: '', kind: '' }, '', [invalid(FieldPath.of('patch'), text(), why)])
   }
   try {
-    const { object, strictErrors } = decodeTree(tree, endpoint.schema)
+    const { object, strictErrors, emptied } = decodeTree(tree, endpoint.schema)
+    worker.noteEmptied(emptied)
     if (strictErrors.length > 0 && fieldValidation === 'Strict')
       refuse(`strict decoding error: ${strictErrors.join(', ')}`)
     if (fieldValidation === 'Warn') for (const error of strictErrors) worker.addWarning(error)

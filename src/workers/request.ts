@@ -1,6 +1,7 @@
 /** Thread: pool. A request while a worker has it: what strategies may know, and the warnings it gathers. */
 
 import type { AdmissionChain } from '../admission/chain.js'
+import type { JsonPath } from '../api/json/decode.js'
 import type { Authorizer } from '../auth/interface.js'
 import type { Clock } from '../lib/clock.js'
 import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
@@ -25,6 +26,7 @@ export class WorkerRequest {
   readonly query: URLSearchParams
   readonly #warnings = new Set<string>()
   readonly #annotations = new Map<string, string>()
+  #emptied: readonly JsonPath[] = []
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
@@ -39,6 +41,11 @@ export class WorkerRequest {
 
   readonly addWarning = (text: string): void => {
     if (this.#warnings.size < MAX_WARNINGS) this.#warnings.add(text)
+  }
+
+  /** Of an attempt: the next one decodes again. */
+  readonly noteEmptied = (paths: readonly JsonPath[]): void => {
+    this.#emptied = paths
   }
 
   readonly addAnnotation = (key: string, value: string): void => {
@@ -79,6 +86,7 @@ export class WorkerRequest {
       dryRun,
       now: () => this.#clock.now(),
       addWarning: this.addWarning,
+      emptied: () => this.#emptied,
     }
   }
 

@@ -22,6 +22,7 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
     contentType: request.contentType,
     fieldValidation: options.fieldValidation,
     addWarning: worker.addWarning,
+    noteEmptied: worker.noteEmptied,
   })
   checkName(decoded, name)
   const manager = managerOrUserAgent(options.fieldManager, request.userAgent)

@@ -145,6 +145,22 @@ t.test('an endpoint slice counts what was written, also what it does not keep', 
   t.end()
 })
 
+t.test('a network policy counts an empty list as a change, unless a default fills it', (t) => {
+  const spec = { podSelector: {}, ingress: [{}], policyTypes: ['Ingress'] }
+  const generationAfter = (...emptied: (string | number)[][]): unknown => {
+    const object: KubeObject = { metadata: { ...METADATA, generation: 1 }, spec }
+    const wrote = { ...context, emptied: () => emptied }
+    strategyOf(['networking.k8s.io', 'networkpolicies']).prepareForUpdate(object, structuredClone(object), wrote)
+    return metadataOf(object).generation
+  }
+  t.equal(generationAfter(), 1)
+  t.equal(generationAfter(['spec', 'ingress', 0, 'from']), 2)
+  t.equal(generationAfter(['spec', 'podSelector', 'matchLabels']), 2)
+  t.equal(generationAfter(['spec', 'policyTypes']), 1)
+  t.equal(generationAfter(['metadata', 'labels']), 1)
+  t.end()
+})
+
 t.test('slices of the controllers are not warned about', (t) => {
   const { warningsOnUpdate } = rulesFor(SLICES)
   const warnings = (by: string): number => {

@@ -15,7 +15,11 @@ export interface Decoded {
   readonly object: KubeObject
   /** `unknown field "spec.foo"`, `duplicate field "data.k"`: errors when strict, warnings when not. */
   readonly strictErrors: readonly string[]
+  /** Lists and maps that were written empty and are not printed. Go tells them from absent ones until they are stored. */
+  readonly emptied: readonly JsonPath[]
 }
+
+export type JsonPath = readonly (string | number)[]
 
 /** Decodes the JSON of an object. Throws JsonSyntaxError or DecodeError. */
 export function decodeJson(bytes: Uint8Array, schema: StructSchema): Decoded {
@@ -23,14 +27,15 @@ export function decodeJson(bytes: Uint8Array, schema: StructSchema): Decoded {
   const decoder = new Decoder(parsed.wholeFloats)
   const object = decoder.decode(parsed.value, schema)
   const duplicates = decoder.members === parsed.memberCount ? [] : typedDuplicates(duplicateKeys(bytes), schema)
-  return { object, strictErrors: duplicates.length === 0 ? decoder.unknown : [...duplicates, ...decoder.unknown] }
+  const strictErrors = duplicates.length === 0 ? decoder.unknown : [...duplicates, ...decoder.unknown]
+  return { object, strictErrors, emptied: decoder.emptied }
 }
 
 /** Decodes a tree that came from elsewhere: YAML, a patch. The tree is used up. */
 export function decodeTree(value: Json, schema: StructSchema, wholeFloats?: ParsedJson['wholeFloats']): Decoded {
   const decoder = new Decoder(wholeFloats)
   const object = decoder.decode(value, schema)
-  return { object, strictErrors: decoder.unknown }
+  return { object, strictErrors: decoder.unknown, emptied: decoder.emptied }
 }
 
 /** Keys in raw JSON and in unknown fields may come twice: nobody looks at them. */
@@ -59,6 +64,7 @@ export function pathText(path: readonly (string | number)[]): string {
 
 class Decoder {
   readonly unknown: string[] = []
+  readonly emptied: JsonPath[] = []
   /** Members of objects seen, to be compared with those in the text. */
   members = 0
   readonly #wholeFloats: ParsedJson['wholeFloats']
@@ -122,7 +128,9 @@ class Decoder {
       this.#path.pop()
     }
     this.#fields.pop()
-    return field.dropsZero && isZero(decoded) ? undefined : decoded
+    if (!field.dropsZero || !isZero(decoded)) return decoded
+    if (type.op === 'list' || type.op === 'map') this.emptied.push([...this.#path, key])
+    return undefined
   }
 
   #value(value: Json, type: TypePlan, container: object, key: string): Json | undefined {

@@ -71,6 +71,8 @@ export interface ResourceRules extends UpdateRules {
    * Absent: the kind has no generation.
    */
   readonly generationFields?: readonly string[]
+  /** Whether an empty list or map in them is a change when nothing was stored. Default: false, as it is for most kinds. */
+  readonly emptyIsChange?: boolean
   /** Default: false; a new object has no status but what prepareForCreate gives it. */
   readonly statusOnCreate?: boolean
   /** Default: 'whole'. 'none': names are checked as parts of a path and nothing more, and only when all else is well. */

@@ -1,6 +1,7 @@
 /** Thread: pool. The strategies of a resource made from its rules: status kept apart, generation counted, names checked. */
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../api/field-error.js'
+import type { JsonPath } from '../../api/json/decode.js'
 import { deepCopy, type KubeObject, metadataOf } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { dnsSubdomainName } from '../../api/validation/names.js'
@@ -90,10 +91,10 @@ export class RulesStrategy implements Strategy {
     if (this.#hasStatus) restore(object, old, 'status')
     this.#dropGatedFields(object, old)
     this.#rules.prepareForUpdate?.(object, old, context)
-    const fields = this.#rules.generationFields
-    if (fields?.some((field) => !isDeepStrictEqual(object[field], old[field]))) {
+    const { generationFields = [], emptyIsChange = false } = this.#rules
+    const changed = generationFields.some((field) => !isDeepStrictEqual(object[field], old[field]))
+    if (changed || (emptyIsChange && wroteEmpty(object, generationFields, context)))
       metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
-    }
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
@@ -187,6 +188,13 @@ export function keepMetadata(object: KubeObject, old: KubeObject): void {
     else kept[field] = given[field]
   }
   object.metadata = kept
+}
+
+/** Defaults may have filled what the client left empty. */
+function wroteEmpty(object: KubeObject, fields: readonly string[], { emptied }: RequestContext): boolean {
+  const valueAt = (path: JsonPath): unknown =>
+    path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], object)
+  return (emptied?.() ?? []).some((path) => fields.includes(String(path[0])) && valueAt(path) === undefined)
 }
 
 function restore(object: KubeObject, old: KubeObject, field: string): void {

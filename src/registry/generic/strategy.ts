@@ -3,6 +3,7 @@
  * The shapes are those of Kubernetes' rest.RESTCreateStrategy and its siblings; objects are plain trees.
  */
 import type { FieldError } from '../../api/field-error.js'
+import type { JsonPath } from '../../api/json/decode.js'
 import type { KubeObject } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
@@ -21,6 +22,8 @@ export interface RequestContext {
   now(): number
   /** Sent to the client in a Warning header; said once however often it is added. */
   addWarning(text: string): void
+  /** Lists and maps that the client wrote and left empty, which the object does not show. */
+  emptied?(): readonly JsonPath[]
   readonly signal?: AbortSignal
 }
 

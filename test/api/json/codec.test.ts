@@ -21,6 +21,18 @@ const decode = (kind: string, text: string, group = ''): Decoded =>
 const through = (kind: string, text: string, group = ''): string =>
   encodeText(decode(kind, text, group).object, schemas.kind(group, 'v1', kind)!)
 
+t.test('lists and maps that were written empty are not printed, but known', (t) => {
+  const spec = '{"podSelector":{"matchLabels":{}},"ingress":[{"from":[],"ports":null}],"egress":[]}'
+  const { object, emptied } = decode('NetworkPolicy', `{"spec":${spec}}`, 'networking.k8s.io')
+  t.same(object['spec'], { podSelector: {}, ingress: [{}] })
+  t.same(emptied, [
+    ['spec', 'podSelector', 'matchLabels'],
+    ['spec', 'ingress', 0, 'from'],
+    ['spec', 'egress'],
+  ])
+  t.end()
+})
+
 t.test('fields are printed in the order of the type, maps by key, zero values as Go prints them', (t) => {
   t.equal(
     through(

@@ -68,6 +68,7 @@ const rulesOf = (mutating: boolean): ResourceRules => ({
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['webhooks'],
+  emptyIsChange: true,
   setDefaults: (object) => {
     for (const hook of (object as WebhookConfiguration).webhooks ?? []) {
       hook.failurePolicy ??= 'Fail'

@@ -146,6 +146,7 @@ function warnings(object: KubeObject): string[] {
 
 export const networkPolicyRules: ResourceRules = {
   generationFields: ['spec'],
+  emptyIsChange: true,
   metadataOnUpdate: 'changes',
   setDefaults,
   validate: (object) => specErrors(object as NetworkPolicy, { cidrs: [] }),
