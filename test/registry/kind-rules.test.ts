@@ -1,5 +1,6 @@
 import t from 'tap'
 import { type KubeObject, metadataOf } from '#keelson/api/object.js'
+import { equalState } from '#keelson/registry/generic/equal-state.js'
 import { RulesStrategy, StatusStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
@@ -34,6 +35,27 @@ function updated(group: Group, old: KubeObject, next: KubeObject): KubeObject {
   strategyOf(group).prepareForUpdate(object, before, context)
   return object
 }
+
+t.test('absent, null and empty lists are the same state; an object without members is another', (t) => {
+  const cases: [unknown, unknown, boolean][] = [
+    [{ a: [] }, { a: null }, true],
+    [{ a: [] }, {}, true],
+    [{}, { a: [] }, true],
+    [{ a: {} }, {}, false],
+    [{ a: '' }, {}, false],
+    [{ a: 0 }, { a: null }, false],
+    [[{ a: [1, 2] }], [{ a: [1, 2] }], true],
+    [[1, 2], [2, 1], false],
+    [[1], [1, 2], false],
+    [[], {}, false],
+    [{ 0: 1 }, [1], false],
+  ]
+  for (const [a, b, same] of cases) {
+    t.equal(equalState(a, b), same, JSON.stringify([a, b]))
+    t.equal(equalState(b, a), same, JSON.stringify([b, a]))
+  }
+  t.end()
+})
 
 t.test('the amounts of a limit range fit each other', (t) => {
   const at = 'spec.limits[0]'
@@ -158,6 +180,17 @@ t.test('a network policy counts an empty list as a change, unless a default fill
   t.equal(generationAfter(['spec', 'podSelector', 'matchLabels']), 2)
   t.equal(generationAfter(['spec', 'policyTypes']), 1)
   t.equal(generationAfter(['metadata', 'labels']), 1)
+  t.end()
+})
+
+t.test('tables show three ports and three addresses of a slice', (t) => {
+  const shown = (ports: object[], ...addresses: string[]): unknown[] => {
+    const object = { ...slice({ addresses }), ports } as unknown as KubeObject
+    return rulesFor(SLICES).table?.cells(object, 0).slice(2, 4) ?? []
+  }
+  t.same(shown([{ name: '' }]), ['<unset>', '<unset>'])
+  t.same(shown([{ port: 0 }, { name: 'a' }, {}], 'x', 'y', 'z'), ['0,a,*', 'x,y,z'])
+  t.same(shown(names(5), 'w', 'x', 'y', 'z'), ['n0,n1,n2 + 2 more...', 'w,x,y + 1 more...'])
   t.end()
 })
 

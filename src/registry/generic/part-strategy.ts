@@ -1,8 +1,8 @@
 /** Thread: pool. Updates of one part of an object through a subresource of its own: everything else is what it was. */
-import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
+import { equalState } from './equal-state.js'
 import type { PartRules, ResourceRules } from './resource-rules.js'
 import type { StrategyShape } from './rules-strategy.js'
 import type { RequestContext, UpdateStrategy } from './strategy.js'
@@ -37,7 +37,7 @@ export class PartStrategy implements UpdateStrategy {
     }
     this.#part.prepareForUpdate?.(object, old, context)
     const counts = this.#rules.generationFields?.includes(writes) === true
-    if (counts && !isDeepStrictEqual(object[writes], old[writes]))
+    if (counts && !equalState(object[writes], old[writes]))
       metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
   }
 

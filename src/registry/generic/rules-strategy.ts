@@ -10,6 +10,7 @@ import {
   validateObjectMetaUpdate,
   validateQualifiedFinalizers,
 } from '../../api/validation/object-meta.js'
+import { equalState } from './equal-state.js'
 import { dropGatedPodFields, gatedPodValueErrors } from './gated-pod-fields.js'
 import { privilegedContainerErrors } from './privileged-containers.js'
 import type { ResourceRules } from './resource-rules.js'
@@ -92,7 +93,8 @@ export class RulesStrategy implements Strategy {
     this.#dropGatedFields(object, old)
     this.#rules.prepareForUpdate?.(object, old, context)
     const { generationFields = [], emptyIsChange = false } = this.#rules
-    const changed = generationFields.some((field) => !isDeepStrictEqual(object[field], old[field]))
+    const same = emptyIsChange ? isDeepStrictEqual : equalState
+    const changed = generationFields.some((field) => !same(object[field], old[field]))
     if (changed || (emptyIsChange && wroteEmpty(object, generationFields, context)))
       metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
   }

@@ -1,5 +1,4 @@
 /** Thread: pool. EndpointSlices: where a service's traffic goes, in portions. */
-import { isDeepStrictEqual } from 'node:util'
 import { duplicate, FieldPath, invalid, notSupported, required, tooMany } from '../../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { ipFamilyOf, ipWarnings, legacyIP, strictIP } from '../../../api/validation/addresses.js'
@@ -20,6 +19,7 @@ import {
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import { validateLabels } from '../../../api/validation/object-meta.js'
 import { endpointIPErrors } from '../../core/endpoint-addresses.js'
+import { equalState } from '../../generic/equal-state.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
 
@@ -133,7 +133,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   const inEndpoints = many
     ? [tooMany(ENDPOINTS, endpoints!.length, LIMITS.endpoints)]
     : each(endpoints, ENDPOINTS, (endpoint, at) => endpointErrors(endpoint, addressType, at))
-  const kept = old !== undefined && inEndpoints.length > 0 && sameList(endpoints, old['endpoints'])
+  const kept = old !== undefined && inEndpoints.length > 0 && equalState(endpoints, old['endpoints'])
   return [
     ...oneOf(addressType, TYPES, FieldPath.of('addressType'), 'required'),
     ...portErrors(ports),
@@ -150,10 +150,9 @@ function addressWarnings(object: KubeObject): string[] {
 }
 
 function few(values: readonly string[]): string {
-  if (values.length === 0) return UNSET
-  return values.length > SHOWN
-    ? `${values.slice(0, SHOWN).join(',')} + ${values.length - SHOWN} more...`
-    : values.join(',')
+  const shown = values.slice(0, SHOWN).join(',')
+  if (values.length > SHOWN) return `${shown} + ${values.length - SHOWN} more...`
+  return shown === '' ? UNSET : shown
 }
 
 export const endpointSliceRules: ResourceRules = {
@@ -169,9 +168,9 @@ export const endpointSliceRules: ResourceRules = {
   prepareForUpdate: (object, old) => {
     const [now, before] = [metadataOf(object), metadataOf(old)]
     // Counted before topology is dropped: who writes some has changed the endpoints.
-    const changed = ['addressType', 'endpoints', 'ports'].some((field) => !sameList(object[field], old[field]))
+    const changed = ['addressType', 'endpoints', 'ports'].some((field) => !equalState(object[field], old[field]))
     if (changed || !sameValue(now.labels, before.labels)) now.generation = (before.generation ?? 0) + 1
-    if (!sameList(object['endpoints'], old['endpoints'])) dropTopology(object)
+    if (!equalState(object['endpoints'], old['endpoints'])) dropTopology(object)
   },
   validate: (object) => errorsOf(object),
   validateUpdate: (object, old) => [
@@ -192,10 +191,6 @@ export const endpointSliceRules: ResourceRules = {
     age(),
   ),
 }
-
-/** As they are printed, but for lists that are not there or empty: those are the same. */
-const sameList = (a: unknown, b: unknown): boolean => isDeepStrictEqual(filled(a), filled(b))
-const filled = (list: unknown): unknown => (Array.isArray(list) && list.length === 0 ? undefined : (list ?? undefined))
 
 /** Topology was for v1beta1: v1 does not write it. */
 function dropTopology(object: KubeObject): void {
