@@ -28,6 +28,8 @@ async function checkObjects(t: Test, server: KeelsonProcess, address: string): P
   t.same(namespaces, ['default', 'kube-node-lease', 'kube-public', 'kube-system'])
   const classes = namesOf(await get(server, '/apis/scheduling.k8s.io/v1/priorityclasses'))
   t.same(classes, ['system-cluster-critical', 'system-node-critical'])
+  const deleted = await server.request('DELETE', '/apis/scheduling.k8s.io/v1/priorityclasses/system-node-critical')
+  t.equal(deleted.status, 403, 'nobody deletes the classes of the system')
   t.match(await get(server, SERVICE), {
     spec: {
       clusterIP: '10.77.0.1',
