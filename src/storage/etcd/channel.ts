@@ -8,10 +8,12 @@
  * come: a stopped process still accepts TCP connections. While calls are under way it pings, and a ping without an
  * answer ends the connection; without calls it is silent, because etcd closes connections that ping without a reason.
  */
-import http2 from 'node:http2'
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
 import { GrpcError, GrpcStatus } from './grpc-error.js'
+import { Http2Connection } from './http2/connection.js'
+import { encodeHeaders } from './http2/hpack.js'
+import type { Http2Stream, StreamHandlers } from './http2/stream.js'
 import { UnaryCall, type UnaryOptions } from './unary-call.js'
 
 export interface TlsOptions {
@@ -35,12 +37,14 @@ export interface ChannelOptions {
 
 /** What a stream that nobody reads may hold; also the most that is under way for a range. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
-/** Never the limit: Node gives connection credit back at once, so that a held stream does not hold the others. */
+/** Never the limit: credit is given back at once, so that a held stream does not hold the others. */
 const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024
 
 export class GrpcChannel {
   readonly #options: ChannelOptions
-  #session: http2.ClientHttp2Session | undefined
+  #connection: Http2Connection | undefined
+  /** By method and what else goes into them: the same bytes for every call. */
+  readonly #headerBlocks = new Map<string, Buffer>()
   #state: 'new' | 'connecting' | 'open' | 'draining' | 'closed' = 'new'
   #calls = 0
   #keepalive: Timer | undefined
@@ -62,28 +66,24 @@ export class GrpcChannel {
     assert(this.#state === 'new', 'a channel connects once')
     this.#state = 'connecting'
     const { url, tls, clock, connectTimeoutMs } = this.#options
-    const session = http2.connect(url, {
-      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
-      ...(tls?.ca !== undefined && { ca: tls.ca }),
-      ...(tls?.cert !== undefined && { cert: tls.cert }),
-      ...(tls?.key !== undefined && { key: tls.key }),
-      ...(tls?.serverName !== undefined && { servername: tls.serverName }),
-    })
-    this.#session = session
     return new Promise((resolve, reject) => {
       const timer = clock.after(connectTimeoutMs, () => this.#end(new Error(`no answer in ${connectTimeoutMs} ms`)))
-      session.once('connect', () => session.setLocalWindowSize(CONNECTION_WINDOW_BYTES))
-      session.once('remoteSettings', () => {
-        timer.cancel()
-        if (this.#state === 'connecting') this.#state = 'open'
-        resolve()
-      })
-      session.on('error', (error) => this.#end(error))
-      session.on('goaway', (code) => this.#drain(new Error(`the server ends the connection (GOAWAY ${code})`)))
-      session.on('close', () => {
-        timer.cancel()
-        this.#end(new Error('the connection was closed'))
-        reject(new GrpcError(GrpcStatus.unavailable, `${url}: ${this.#reason()}`, { notSent: true }))
+      this.#connection = new Http2Connection({
+        url,
+        tls,
+        streamWindowBytes: STREAM_WINDOW_BYTES,
+        connectionWindowBytes: CONNECTION_WINDOW_BYTES,
+        onReady: () => {
+          timer.cancel()
+          if (this.#state === 'connecting') this.#state = 'open'
+          resolve()
+        },
+        onGoAway: (code) => this.#drain(new Error(`the server ends the connection (GOAWAY ${code})`)),
+        onClose: (error) => {
+          timer.cancel()
+          this.#end(error)
+          reject(new GrpcError(GrpcStatus.unavailable, `${url}: ${this.#reason()}`, { notSent: true }))
+        },
       })
     })
   }
@@ -91,46 +91,72 @@ export class GrpcChannel {
   /** One request, one reply. `frame` is the request with gRPC's prefix. */
   unary(method: string, frame: Buffer, options: UnaryOptions): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      let stream: http2.ClientHttp2Stream
+      const call = new UnaryCall(options, this.#options.clock, resolve, reject, () => this.#reason())
       try {
-        stream = this.#open(method, options.timeoutMs)
+        call.send(this.#open(method, call, { timeoutMs: options.timeoutMs }), frame)
       } catch (error) {
-        reject(error)
-        return
+        call.fail(error as Error)
       }
-      new UnaryCall(stream, options, this.#options.clock, resolve, reject, () => this.#reason()).send(frame)
     })
   }
 
   /** A stream in both directions; `requireLeader`: the server ends it when it loses its leader. */
-  stream(method: string, requireLeader: boolean): http2.ClientHttp2Stream {
-    return this.#open(method, undefined, requireLeader)
+  stream(method: string, requireLeader: boolean, handlers: StreamHandlers): Http2Stream {
+    return this.#open(method, handlers, { requireLeader })
   }
 
   close(): void {
     this.#end(new Error('closed by this process'))
   }
 
-  #open(method: string, timeoutMs: number | undefined, requireLeader = false): http2.ClientHttp2Stream {
-    const session = this.#session
-    if (session === undefined || this.#state !== 'open' || session.closed || session.destroyed)
+  #open(
+    method: string,
+    handlers: StreamHandlers,
+    options: { readonly timeoutMs?: number; readonly requireLeader?: boolean },
+  ): Http2Stream {
+    const connection = this.#connection
+    if (connection === undefined || this.#state !== 'open' || connection.closed)
       throw new GrpcError(GrpcStatus.unavailable, this.#reason(), { notSent: true })
-    const headers: http2.OutgoingHttpHeaders = {
-      ':method': 'POST',
-      ':path': method,
-      te: 'trailers',
-      'content-type': 'application/grpc',
-    }
-    if (timeoutMs !== undefined) headers['grpc-timeout'] = `${Math.max(1, Math.ceil(timeoutMs))}m`
-    if (requireLeader) headers['hasleader'] = 'true'
-    const stream = session.request(headers)
     this.#calls++
-    stream.once('close', this.#onCallEnd)
+    const stream = connection.request(this.#headerBlock(method, options), {
+      onHeaders: (headers) => handlers.onHeaders(headers),
+      onData: (chunk) => handlers.onData(chunk),
+      onEnd: () => handlers.onEnd(),
+      onClose: (error) => {
+        handlers.onClose(error)
+        this.#onCallEnd()
+      },
+    })
     if (this.#keepalive === undefined) this.#schedulePing()
     return stream
   }
 
-  readonly #onCallEnd = (): void => {
+  #headerBlock(
+    method: string,
+    { timeoutMs, requireLeader = false }: { readonly timeoutMs?: number; readonly requireLeader?: boolean },
+  ): Buffer {
+    // The server's deadline need not be as exact as ours: in whole seconds there are few blocks to keep.
+    const timeout = timeoutMs === undefined ? '' : `${Math.max(1, Math.ceil(timeoutMs / 1000))}S`
+    const name = `${method} ${timeout} ${requireLeader}`
+    let block = this.#headerBlocks.get(name)
+    if (block === undefined) {
+      const { protocol, host } = new URL(this.#options.url)
+      block = encodeHeaders({
+        ':method': 'POST',
+        ':scheme': protocol.slice(0, -1),
+        ':path': method,
+        ':authority': host,
+        te: 'trailers',
+        'content-type': 'application/grpc',
+        ...(timeout === '' ? {} : { 'grpc-timeout': timeout }),
+        ...(requireLeader ? { hasleader: 'true' } : {}),
+      })
+      this.#headerBlocks.set(name, block)
+    }
+    return block
+  }
+
+  #onCallEnd(): void {
     this.#calls--
     if (this.#calls === 0 && this.#state === 'draining') this.#end(this.#closedBy ?? new Error('drained'))
   }
@@ -143,15 +169,11 @@ export class GrpcChannel {
   }
 
   #ping(): void {
-    const session = this.#session
-    if (session === undefined || session.destroyed) return
     const { clock, keepaliveTimeoutMs } = this.#options
     const deadline = clock.after(keepaliveTimeoutMs, () =>
       this.#end(new Error(`no answer to a ping in ${keepaliveTimeoutMs} ms`)),
     )
-    // False: the session is going down or too many pings are out; the deadline or 'close' settles it either way.
-    session.ping((error) => {
-      if (error !== null) return
+    this.#connection?.ping(() => {
       deadline.cancel()
       if (this.#calls > 0 && this.#keepalive === undefined) this.#schedulePing()
     })
@@ -171,12 +193,12 @@ export class GrpcChannel {
     this.#state = 'closed'
     this.#closedBy ??= reason
     this.#keepalive?.cancel()
-    this.#session?.destroy()
+    this.#connection?.destroy(reason)
     if (wasUsable) this.#options.onUnusable(reason)
   }
 
   #reason(): string {
-    // A stream may learn that the connection is gone before the session does.
+    // A stream may learn that the connection is gone before the channel does.
     return (
       this.#closedBy?.message ?? (this.#state === 'open' ? 'the connection broke' : `the connection is ${this.#state}`)
     )

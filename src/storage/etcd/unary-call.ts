@@ -1,8 +1,10 @@
 /** Thread: any. One gRPC call with one reply on an HTTP/2 stream: deadline, cancellation, status. */
-import http2 from 'node:http2'
 import type { Clock, Timer } from '../../lib/clock.js'
 import { GrpcError, GrpcStatus } from './grpc-error.js'
 import { GrpcFramer } from './grpc-framer.js'
+import { ErrorCode } from './http2/frames.js'
+import type { Headers } from './http2/hpack.js'
+import type { Http2Stream, StreamHandlers } from './http2/stream.js'
 
 export interface UnaryOptions {
   readonly timeoutMs: number
@@ -11,10 +13,8 @@ export interface UnaryOptions {
   readonly maxReplyBytes?: number
 }
 
-const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM } = http2.constants
-
-export class UnaryCall {
-  readonly #stream: http2.ClientHttp2Stream
+export class UnaryCall implements StreamHandlers {
+  #stream: Http2Stream | undefined
   readonly #resolve: (reply: Buffer) => void
   readonly #reject: (error: Error) => void
   readonly #connectionState: () => string
@@ -26,14 +26,12 @@ export class UnaryCall {
   #settled = false
 
   constructor(
-    stream: http2.ClientHttp2Stream,
     options: UnaryOptions,
     clock: Clock,
     resolve: (reply: Buffer) => void,
     reject: (error: Error) => void,
     connectionState: () => string,
   ) {
-    this.#stream = stream
     this.#resolve = resolve
     this.#reject = reject
     this.#connectionState = connectionState
@@ -45,35 +43,43 @@ export class UnaryCall {
     options.signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  send(frame: Buffer): void {
-    const stream = this.#stream
-    stream.on('response', this.#onHeaders)
-    stream.on('trailers', this.#onHeaders)
-    stream.on('data', this.#onData)
-    stream.on('error', this.#onError)
-    stream.on('close', this.#onClose)
+  send(stream: Http2Stream, frame: Buffer): void {
+    this.#stream = stream
     if (this.#signal?.aborted) this.#onAbort()
     else stream.end(frame)
   }
 
-  readonly #onHeaders = (headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader): void => {
+  /** It could not be sent. */
+  fail(error: Error): void {
+    this.#settle(() => this.#reject(error))
+  }
+
+  onHeaders(headers: Headers): void {
     this.#status ??= readStatus(headers)
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  onData(chunk: Buffer): void {
     try {
-      const messages = this.#framer.push(chunk)
-      if (messages.length > 0) this.#reply = messages[0]
+      const [message] = this.#framer.push(chunk)
+      if (message !== undefined) this.#reply = message
     } catch (error) {
       this.#abandon(error as Error)
     }
   }
 
-  readonly #onError = (error: Error): void => {
-    this.#status ??= new GrpcError(GrpcStatus.unavailable, error.message, { cause: error, notSent: this.#refused() })
+  /** A server that refuses may answer before it has read everything. */
+  onEnd(): void {
+    this.#finish()
+    if (this.#stream?.hasMore === true) this.#stream.close(ErrorCode.cancel)
   }
 
-  readonly #onClose = (): void => {
+  onClose(error: Error | undefined): void {
+    if (error !== undefined)
+      this.#status ??= new GrpcError(GrpcStatus.unavailable, error.message, { cause: error, notSent: this.#refused() })
+    this.#finish()
+  }
+
+  #finish(): void {
     if (this.#status === 'ok' && this.#reply !== undefined) this.#settle(() => this.#resolve(this.#reply!))
     else this.#settle(() => this.#reject(this.#failure()))
   }
@@ -90,12 +96,12 @@ export class UnaryCall {
   }
 
   #refused(): boolean {
-    return this.#stream.rstCode === NGHTTP2_REFUSED_STREAM
+    return this.#stream?.rstCode === ErrorCode.refusedStream
   }
 
   #abandon(error: Error): void {
     this.#settle(() => this.#reject(error))
-    this.#stream.close(NGHTTP2_CANCEL)
+    this.#stream?.close(ErrorCode.cancel)
   }
 
   #settle(deliver: () => void): void {
@@ -108,17 +114,15 @@ export class UnaryCall {
 }
 
 /** Undefined as long as the headers say nothing: the status comes with the trailers, or with lone headers. */
-export function readStatus(
-  headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader,
-): GrpcError | 'ok' | undefined {
-  const status = headers['grpc-status']
+export function readStatus(headers: Headers): GrpcError | 'ok' | undefined {
+  const status = headers.get('grpc-status')
   if (status !== undefined) {
     if (status === '0') return 'ok'
-    const message = headers['grpc-message']
-    return new GrpcError(Number(status), typeof message === 'string' ? percentDecoded(message) : `status ${status}`)
+    const message = headers.get('grpc-message')
+    return new GrpcError(Number(status), message === undefined ? `status ${status}` : percentDecoded(message))
   }
-  const http = headers[':status']
-  if (http !== undefined && http !== 200) return new GrpcError(GrpcStatus.unavailable, `HTTP status ${http}`)
+  const http = headers.get(':status')
+  if (http !== undefined && http !== '200') return new GrpcError(GrpcStatus.unavailable, `HTTP status ${http}`)
   return undefined
 }
 

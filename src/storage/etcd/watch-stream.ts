@@ -1,8 +1,10 @@
 /** Thread: any. One gRPC stream that carries one watch, on one connection. etcd-watch.ts opens the next when it breaks. */
-import http2 from 'node:http2'
 import type { GrpcChannel } from './channel.js'
 import { GrpcError, GrpcStatus } from './grpc-error.js'
 import { GrpcFramer } from './grpc-framer.js'
+import { ErrorCode } from './http2/frames.js'
+import type { Headers } from './http2/hpack.js'
+import type { Http2Stream, StreamHandlers } from './http2/stream.js'
 import {
   decodeWatch,
   encodeWatchCreate,
@@ -20,8 +22,8 @@ export interface WatchStreamHandlers {
   readonly onEnd: (error: Error) => void
 }
 
-export class WatchStream {
-  readonly #stream: http2.ClientHttp2Stream
+export class WatchStream implements StreamHandlers {
+  readonly #stream: Http2Stream
   readonly #handlers: WatchStreamHandlers
   readonly #framer = new GrpcFramer()
   readonly url: string
@@ -32,20 +34,7 @@ export class WatchStream {
   constructor(channel: GrpcChannel, request: WatchCreateRequest, handlers: WatchStreamHandlers) {
     this.url = channel.url
     this.#handlers = handlers
-    this.#stream = channel.stream(WATCH, true)
-    const onHeaders = (headers: http2.IncomingHttpHeaders & http2.IncomingHttpStatusHeader): void => {
-      const status = readStatus(headers)
-      if (status instanceof GrpcError) this.#error ??= status
-    }
-    this.#stream.on('response', onHeaders)
-    this.#stream.on('trailers', onHeaders)
-    this.#stream.on('data', this.#onData)
-    this.#stream.on('error', (error) => {
-      this.#error ??= error
-    })
-    // Our side is still open then, so the stream would not close by itself.
-    this.#stream.on('end', () => this.close(new GrpcError(GrpcStatus.unavailable, 'the server ended the stream')))
-    this.#stream.on('close', () => this.#end(new GrpcError(GrpcStatus.unavailable, 'the stream ended')))
+    this.#stream = channel.stream(WATCH, true, this)
     this.#stream.write(encodeWatchCreate(request))
   }
 
@@ -64,10 +53,25 @@ export class WatchStream {
 
   close(reason: Error): void {
     this.#end(reason)
-    this.#stream.close(http2.constants.NGHTTP2_CANCEL)
+    this.#stream.close(ErrorCode.cancel)
   }
 
-  readonly #onData = (chunk: Buffer): void => {
+  onHeaders(headers: Headers): void {
+    const status = readStatus(headers)
+    if (status instanceof GrpcError) this.#error ??= status
+  }
+
+  /** Our side is still open then, so the stream would not close by itself. */
+  onEnd(): void {
+    this.close(new GrpcError(GrpcStatus.unavailable, 'the server ended the stream'))
+  }
+
+  onClose(error: Error | undefined): void {
+    this.#error ??= error
+    this.#end(new GrpcError(GrpcStatus.unavailable, 'the stream ended'))
+  }
+
+  onData(chunk: Buffer): void {
     if (this.#ended) return
     try {
       for (const message of this.#framer.push(chunk)) {

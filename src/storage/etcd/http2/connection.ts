@@ -1,0 +1,375 @@
+/**
+ * Thread: any. The client's end of one HTTP/2 connection, as much of it as gRPC needs: requests with constant headers, flow
+ * control both ways, pings, GOAWAY. node:http2 can do all of this and costs four times as much a call (adr/0019).
+ *
+ * What is written in a turn of the event loop goes to the socket together.
+ */
+import net from 'node:net'
+import tls from 'node:tls'
+import type { TlsOptions } from '../channel.js'
+import {
+  content,
+  DEFAULT_WINDOW_BYTES,
+  ErrorCode,
+  Flag,
+  type Frame,
+  FrameReader,
+  FrameType,
+  frame,
+  HEADER_BYTES,
+  MAX_FRAME_BYTES,
+  rstStream,
+  Setting,
+  settings,
+  settingsAck,
+  windowUpdate,
+  writeFrameHeader,
+} from './frames.js'
+import { HeaderReader, type Headers, HpackError } from './hpack.js'
+import { Http2Stream, type StreamCarrier, type StreamHandlers } from './stream.js'
+
+export interface Http2ConnectionOptions {
+  readonly url: string
+  readonly tls?: TlsOptions | undefined
+  /** What a stream that nobody reads may hold. */
+  readonly streamWindowBytes: number
+  readonly connectionWindowBytes: number
+  /** The server's SETTINGS have come. */
+  readonly onReady: () => void
+  readonly onGoAway: (code: number) => void
+  /** Called once: the socket is gone. */
+  readonly onClose: (error: Error) => void
+}
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+/** Stream numbers end here; long before, the server has sent a GOAWAY or the process has ended. */
+const LAST_STREAM = 2 ** 31 - 1
+/** A block of headers that is longer than this is none of etcd's. */
+const MAX_HEADER_BLOCK_BYTES = 256 * 1024
+/** Above this, putting pieces together costs more than the system call it saves. */
+const JOIN_BYTES = 64 * 1024
+
+export class Http2Connection implements StreamCarrier {
+  readonly #options: Http2ConnectionOptions
+  readonly #socket: net.Socket
+  readonly #reader = new FrameReader()
+  readonly #headers = new HeaderReader()
+  readonly #streams = new Map<number, Http2Stream>()
+  /** Those for which the server has no room yet. */
+  #waiting: Http2Stream[] = []
+  /** Those that have more to send than they may. */
+  readonly #blocked = new Set<Http2Stream>()
+  readonly #pings: (() => void)[] = []
+  #out: Buffer[] = []
+  #nextStream = 1
+  #sendWindow = DEFAULT_WINDOW_BYTES
+  #initialWindow = DEFAULT_WINDOW_BYTES
+  #maxFrame = MAX_FRAME_BYTES
+  #maxStreams = Number.POSITIVE_INFINITY
+  #uncredited = 0
+  #ready = false
+  #closed = false
+  /** Headers that go on in the next frame. */
+  #partial: { readonly stream: number; readonly isLast: boolean; readonly blocks: Buffer[]; bytes: number } | undefined
+
+  constructor(options: Http2ConnectionOptions) {
+    this.#options = options
+    this.#socket = connectSocket(options)
+    this.#socket.on(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#begin())
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#socket.on('error', (error) => this.destroy(error))
+    this.#socket.on('close', () => this.destroy(new Error('the connection was closed')))
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  request(headerBlock: Buffer, handlers: StreamHandlers): Http2Stream {
+    const stream = new Http2Stream(headerBlock, this, handlers)
+    if (this.#ready && this.#streams.size < this.#maxStreams) this.#open(stream)
+    else this.#waiting.push(stream)
+    return stream
+  }
+
+  /** `answered` is called when the server has answered; never when the connection is lost. */
+  ping(answered: () => void): void {
+    this.#pings.push(answered)
+    this.#send(frame(FrameType.ping, 0, 0, Buffer.alloc(8)))
+  }
+
+  destroy(error: Error): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#socket.destroy()
+    for (const stream of [...this.#streams.values(), ...this.#waiting]) stream.finish(error)
+    this.#options.onClose(error)
+  }
+
+  // What streams ask for.
+
+  wants(stream: Http2Stream): void {
+    if (stream.id !== 0) this.#sendFrom(stream)
+  }
+
+  consumed(stream: Http2Stream, bytes: number): void {
+    stream.uncredited += bytes
+    if (stream.uncredited < this.#options.streamWindowBytes / 2) return
+    this.#send(windowUpdate(stream.id, stream.uncredited))
+    stream.uncredited = 0
+  }
+
+  reset(stream: Http2Stream, code: number): void {
+    this.#send(rstStream(stream.id, code))
+  }
+
+  forget(stream: Http2Stream): void {
+    this.#blocked.delete(stream)
+    if (stream.id === 0) this.#waiting = this.#waiting.filter((other) => other !== stream)
+    else this.#streams.delete(stream.id)
+    if (!this.#closed) this.#admit()
+  }
+
+  // Sending.
+
+  #begin(): void {
+    if (this.#closed) return
+    if (isTls(this.#socket) && this.#socket.alpnProtocol !== 'h2') {
+      this.destroy(new Error('the server does not speak HTTP/2'))
+      return
+    }
+    const { streamWindowBytes, connectionWindowBytes } = this.#options
+    this.#socket.setNoDelay(true)
+    this.#send(PREFACE)
+    this.#send(
+      settings([
+        [Setting.headerTableSize, 0],
+        [Setting.enablePush, 0],
+        [Setting.initialWindowSize, streamWindowBytes],
+      ]),
+    )
+    this.#send(windowUpdate(0, connectionWindowBytes - DEFAULT_WINDOW_BYTES))
+  }
+
+  #send(bytes: Buffer): void {
+    if (this.#closed) return
+    // At the end of the turn, so that whoever else sends in it shares the system call.
+    if (this.#out.push(bytes) === 1) setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    if (this.#closed) return
+    const out = this.#out
+    this.#out = []
+    const total = out.reduce((sum, { length }) => sum + length, 0)
+    if (out.length === 1 || total <= JOIN_BYTES) {
+      this.#socket.write(out.length === 1 ? out[0]! : Buffer.concat(out, total))
+      return
+    }
+    this.#socket.cork()
+    for (const bytes of out) this.#socket.write(bytes)
+    this.#socket.uncork()
+  }
+
+  #admit(): void {
+    while (this.#ready && this.#waiting.length > 0 && this.#streams.size < this.#maxStreams)
+      this.#open(this.#waiting.shift()!)
+  }
+
+  #open(stream: Http2Stream): void {
+    if (this.#nextStream > LAST_STREAM) {
+      this.destroy(new Error('the connection has no more streams'))
+      return
+    }
+    stream.id = this.#nextStream
+    this.#nextStream += 2
+    stream.sendWindow = this.#initialWindow
+    this.#streams.set(stream.id, stream)
+    this.#send(frame(FrameType.headers, Flag.endHeaders, stream.id, stream.headerBlock))
+    this.#sendFrom(stream)
+  }
+
+  #sendFrom(stream: Http2Stream): void {
+    for (;;) {
+      const next = stream.take(Math.min(this.#maxFrame, this.#sendWindow))
+      if (next === undefined) break
+      const { bytes, last } = next
+      this.#sendWindow -= bytes.length
+      const head = Buffer.allocUnsafe(HEADER_BYTES)
+      writeFrameHeader(head, 0, bytes.length, FrameType.data, last ? Flag.endStream : 0, stream.id)
+      this.#send(head)
+      this.#send(bytes)
+    }
+    if (stream.hasMore) this.#blocked.add(stream)
+    else this.#blocked.delete(stream)
+  }
+
+  #sendBlocked(): void {
+    for (const stream of [...this.#blocked]) this.#sendFrom(stream)
+  }
+
+  // Receiving.
+
+  #receive(chunk: Buffer): void {
+    try {
+      this.#reader.push(chunk, (received) => {
+        if (!this.#closed) this.#take(received)
+      })
+    } catch (error) {
+      this.destroy(error as Error)
+    }
+  }
+
+  #take(received: Frame): void {
+    const { type, flags, stream, payload } = received
+    if (this.#partial !== undefined && type !== FrameType.continuation)
+      throw new Error('headers were broken off by another frame')
+    switch (type) {
+      case FrameType.data:
+        this.#takeData(received)
+        break
+      case FrameType.headers:
+        this.#takeHeaders(received)
+        break
+      case FrameType.continuation:
+        this.#takeContinuation(received)
+        break
+      case FrameType.rstStream:
+        this.#takeReset(stream, payload.readUInt32BE(0))
+        break
+      case FrameType.settings:
+        if ((flags & Flag.ack) === 0) this.#takeSettings(payload)
+        break
+      case FrameType.ping:
+        if ((flags & Flag.ack) !== 0) this.#pings.shift()?.()
+        else this.#send(frame(FrameType.ping, Flag.ack, 0, payload))
+        break
+      case FrameType.goAway:
+        this.#takeGoAway(payload.readUInt32BE(0) & LAST_STREAM, payload.readUInt32BE(4))
+        break
+      case FrameType.windowUpdate:
+        this.#takeWindow(stream, payload.readUInt32BE(0) & LAST_STREAM)
+        break
+      case FrameType.pushPromise:
+        throw new Error('the server pushes what nobody asked for')
+      default:
+        // Priorities, and whatever is invented later, need no answer.
+        break
+    }
+  }
+
+  #takeData(received: Frame): void {
+    const { flags, stream: id, payload } = received
+    // The connection's credit is given back at once, so that a stream that is held does not hold the others.
+    this.#uncredited += payload.length
+    if (this.#uncredited >= this.#options.connectionWindowBytes / 2) {
+      this.#send(windowUpdate(0, this.#uncredited))
+      this.#uncredited = 0
+    }
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    const chunk = content(received)
+    if (chunk === undefined) throw new Error('padding longer than its frame')
+    stream.uncredited += payload.length - chunk.length
+    stream.receiveData(chunk, (flags & Flag.endStream) !== 0)
+  }
+
+  #takeHeaders(received: Frame): void {
+    const { flags, stream } = received
+    const block = content(received)
+    if (block === undefined) throw new Error('padding longer than its frame')
+    const isLast = (flags & Flag.endStream) !== 0
+    if ((flags & Flag.endHeaders) !== 0) this.#showHeaders(stream, block, isLast)
+    else this.#partial = { stream, isLast, blocks: [block], bytes: block.length }
+  }
+
+  #takeContinuation({ flags, stream, payload }: Frame): void {
+    const partial = this.#partial
+    if (partial === undefined || partial.stream !== stream) throw new Error('headers go on that never began')
+    partial.bytes += payload.length
+    if (partial.bytes > MAX_HEADER_BLOCK_BYTES) throw new Error('headers without an end')
+    partial.blocks.push(payload)
+    if ((flags & Flag.endHeaders) === 0) return
+    this.#partial = undefined
+    this.#showHeaders(stream, Buffer.concat(partial.blocks), partial.isLast)
+  }
+
+  #showHeaders(id: number, block: Buffer, isLast: boolean): void {
+    let headers: Headers
+    try {
+      headers = this.#headers.read(block)
+    } catch (error) {
+      if (error instanceof HpackError) throw new Error(`headers that cannot be read: ${error.message}`)
+      throw error
+    }
+    this.#streams.get(id)?.receiveHeaders(headers, isLast)
+  }
+
+  #takeReset(id: number, code: number): void {
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    stream.rstCode = code
+    stream.finish(undefined)
+  }
+
+  #takeSettings(payload: Buffer): void {
+    for (let at = 0; at + 6 <= payload.length; at += 6)
+      this.#takeSetting(payload.readUInt16BE(at), payload.readUInt32BE(at + 2))
+    this.#send(settingsAck())
+    const first = !this.#ready
+    this.#ready = true
+    if (first) this.#options.onReady()
+    this.#admit()
+    this.#sendBlocked()
+  }
+
+  #takeSetting(setting: number, value: number): void {
+    if (setting === Setting.maxConcurrentStreams) this.#maxStreams = value
+    else if (setting === Setting.maxFrameSize) this.#maxFrame = value
+    else if (setting === Setting.initialWindowSize) {
+      for (const stream of this.#streams.values()) stream.sendWindow += value - this.#initialWindow
+      this.#initialWindow = value
+    }
+  }
+
+  #takeWindow(id: number, bytes: number): void {
+    if (id === 0) {
+      this.#sendWindow += bytes
+      this.#sendBlocked()
+      return
+    }
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    stream.sendWindow += bytes
+    this.#sendFrom(stream)
+  }
+
+  /** What the server has not begun, it never will: that may be asked elsewhere. */
+  #takeGoAway(last: number, code: number): void {
+    this.#options.onGoAway(code)
+    const refused = [...this.#streams.values()].filter(({ id }) => id > last)
+    for (const stream of [...refused, ...this.#waiting]) {
+      stream.rstCode = ErrorCode.refusedStream
+      stream.finish(undefined)
+    }
+  }
+}
+
+const isTls = (socket: net.Socket): socket is tls.TLSSocket => socket instanceof tls.TLSSocket
+
+function connectSocket({ url, tls: given }: Http2ConnectionOptions): net.Socket {
+  const { protocol, hostname, port } = new URL(url)
+  // Addresses of IPv6 stand in brackets in a URL.
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  if (protocol !== 'https:') return net.connect({ host, port: port === '' ? 80 : Number(port) })
+  const servername = given?.serverName ?? (net.isIP(host) === 0 ? host : undefined)
+  return tls.connect({
+    host,
+    port: port === '' ? 443 : Number(port),
+    ALPNProtocols: ['h2'],
+    ...(given?.ca !== undefined && { ca: given.ca }),
+    ...(given?.cert !== undefined && { cert: given.cert }),
+    ...(given?.key !== undefined && { key: given.key }),
+    ...(servername !== undefined && { servername }),
+  })
+}
