@@ -26,11 +26,12 @@ export function beforeUpdate(
   old: KubeObject,
   context: RequestContext,
 ): void {
-  const metadata = metadataOf(object)
   const oldMetadata = metadataOf(old)
   ensureNamespace(object, context.namespace, strategy.namespaceScoped)
-  keep(metadata, oldMetadata, 'generation')
+  keep(metadataOf(object), oldMetadata, 'generation')
   strategy.prepareForUpdate(object, old, context)
+  // Not sooner: status endpoints put other metadata in its place.
+  const metadata = metadataOf(object)
   if ((metadata.uid ?? '') === '') keep(metadata, oldMetadata, 'uid')
   if (oldMetadata.creationTimestamp) metadata.creationTimestamp = oldMetadata.creationTimestamp
   if (oldMetadata.deletionTimestamp !== undefined) metadata.deletionTimestamp = oldMetadata.deletionTimestamp
