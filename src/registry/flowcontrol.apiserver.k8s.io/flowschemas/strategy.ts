@@ -1,10 +1,18 @@
 /** Thread: pool. FlowSchemas: which requests belong to which priority level. */
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
-import { dnsLabel, dnsSubdomain, type Errors, each, type List, requiredBy } from '../../../api/validation/checks.js'
+import {
+  dnsLabel,
+  dnsSubdomain,
+  type Errors,
+  each,
+  type List,
+  requiredBy,
+  sameValue,
+} from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import { keepAllMetadata } from '../keep-metadata.js'
+import { type Conditions, flowControlStatusRules } from '../status-rules.js'
 
 interface Subject {
   kind?: string
@@ -22,14 +30,16 @@ interface PolicyRule {
   nonResourceURLs?: List<string>
 }
 
+interface FlowSchemaSpec {
+  matchingPrecedence?: number
+  priorityLevelConfiguration?: { name?: string }
+  distinguisherMethod?: { type?: string }
+  rules?: List<{ subjects?: List<Subject>; resourceRules?: List<PolicyRule>; nonResourceRules?: List<PolicyRule> }>
+}
+
 interface FlowSchema extends KubeObject {
-  spec?: {
-    matchingPrecedence?: number
-    priorityLevelConfiguration?: { name?: string }
-    distinguisherMethod?: { type?: string }
-    rules?: List<{ subjects?: List<Subject>; resourceRules?: List<PolicyRule>; nonResourceRules?: List<PolicyRule> }>
-  }
-  status?: { conditions?: List<{ type?: string; status?: string }> }
+  spec?: FlowSchemaSpec
+  status?: Conditions
 }
 
 const SPEC = FieldPath.of('spec')
@@ -37,6 +47,30 @@ const DEFAULT_PRECEDENCE = 1000
 const MAX_PRECEDENCE = 10_000
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const METHODS = ['ByNamespace', 'ByUser']
+
+const everythingOf = (...groups: string[]): FlowSchemaSpec['rules'] => [
+  {
+    subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  },
+]
+
+/** Every server has these two, and nobody changes them. */
+const FIXED: Readonly<Record<string, FlowSchemaSpec>> = {
+  exempt: {
+    priorityLevelConfiguration: { name: 'exempt' },
+    matchingPrecedence: 1,
+    rules: everythingOf('system:masters'),
+  },
+  'catch-all': {
+    priorityLevelConfiguration: { name: 'catch-all' },
+    matchingPrecedence: MAX_PRECEDENCE,
+    distinguisherMethod: { type: 'ByUser' },
+    rules: everythingOf('system:unauthenticated', 'system:authenticated'),
+  },
+}
+
 const SUBJECTS = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const
 
 function subjectErrors(subject: Subject, at: FieldPath): Errors {
@@ -44,14 +78,18 @@ function subjectErrors(subject: Subject, at: FieldPath): Errors {
   if (!Object.hasOwn(SUBJECTS, kind)) return [notSupported(at.child('kind'), kind, Object.keys(SUBJECTS))]
   const field = SUBJECTS[kind as keyof typeof SUBJECTS]
   const others = Object.values(SUBJECTS).filter((other) => other !== field && subject[other])
-  const errors = others.map((other) => forbidden(at.child(other), `not for a subject of kind ${kind}`))
+  return [
+    ...whoErrors(subject, field, at.child(field)),
+    ...others.map((other) => forbidden(at.child(other), `not for a subject of kind ${kind}`)),
+  ]
+}
+
+function whoErrors(subject: Subject, field: (typeof SUBJECTS)[keyof typeof SUBJECTS], path: FieldPath): Errors {
   const who = subject[field]
-  const path = at.child(field)
-  if (!who) return [...errors, required(path)]
-  if (field !== 'serviceAccount') return [...errors, ...requiredBy(who.name, path.child('name'))]
+  if (!who) return [required(path)]
+  if (field !== 'serviceAccount') return requiredBy(who.name, path.child('name'))
   const { name, namespace } = subject.serviceAccount ?? {}
   return [
-    ...errors,
     ...requiredBy(name, path.child('name'), name === '*' ? undefined : dnsSubdomain),
     ...requiredBy(namespace, path.child('namespace'), dnsLabel),
   ]
@@ -108,6 +146,7 @@ function validate(object: KubeObject): Errors {
   if (method && !METHODS.includes(method.type ?? ''))
     errors.push(notSupported(SPEC.child('distinguisherMethod', 'type'), method.type ?? '', METHODS))
   const level = SPEC.child('priorityLevelConfiguration', 'name')
+  const fixed = FIXED[metadata?.name ?? '']
   errors.push(...requiredBy(spec.priorityLevelConfiguration?.name, level, dnsSubdomain))
   return [
     ...errors,
@@ -127,6 +166,7 @@ function validate(object: KubeObject): Errors {
         ...urlErrors(rule.nonResourceURLs, where.child('nonResourceURLs')),
       ]),
     ]),
+    ...(fixed === undefined || sameValue(spec, fixed) ? [] : [invalid(SPEC, spec, 'must equal the fixed value')]),
   ]
 }
 
@@ -139,7 +179,7 @@ export const flowSchemaRules: ResourceRules = {
     schema.spec.matchingPrecedence ||= DEFAULT_PRECEDENCE
   },
   validate,
-  status: { prepareForUpdate: keepAllMetadata },
+  status: flowControlStatusRules,
   table: tableOf<FlowSchema>(
     text('PriorityLevel', 'The level of its requests.', ({ spec }) => spec?.priorityLevelConfiguration?.name ?? ''),
     text('MatchingPrecedence', 'The lowest is asked first.', ({ spec }) => spec?.matchingPrecedence ?? 0),

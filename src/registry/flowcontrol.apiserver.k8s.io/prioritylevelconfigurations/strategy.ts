@@ -1,10 +1,10 @@
 /** Thread: pool. PriorityLevelConfigurations: how many requests of a level are served at once, and how the rest waits. */
 import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
-import { type Errors, oneOf } from '../../../api/validation/checks.js'
+import { type Errors, oneOf, sameValue } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import { keepAllMetadata } from '../keep-metadata.js'
+import { flowControlStatusRules } from '../status-rules.js'
 
 interface Queuing {
   queues?: number
@@ -19,11 +19,23 @@ interface Limited {
   limitResponse?: { type?: string; queuing?: Queuing }
 }
 
+interface Spec {
+  type?: string
+  limited?: Limited
+  exempt?: { nominalConcurrencyShares?: number; lendablePercent?: number }
+}
+
 interface PriorityLevelConfiguration extends KubeObject {
-  spec?: { type?: string; limited?: Limited; exempt?: { nominalConcurrencyShares?: number; lendablePercent?: number } }
+  spec?: Spec
 }
 
 const SPEC = FieldPath.of('spec')
+/** Means something in v1beta3 alone, and is gone from what that version stores. */
+const KEEP_ZERO_SHARES = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
+const CATCH_ALL: Spec = {
+  type: 'Limited',
+  limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },
+}
 const MAX_QUEUES = 10_000_000
 /** A hand of queues is dealt from one 64-bit hash of the flow, of which this many bits are good. */
 const MAX_HASH_BITS = 60
@@ -97,23 +109,21 @@ function limitedErrors(limited: Limited): Errors {
   return errors
 }
 
-/** The two levels that every server has are fixed: everything may be exempt, and the last resort refuses. */
-function mandatoryErrors(name: string, spec: NonNullable<PriorityLevelConfiguration['spec']>): Errors {
-  if (name !== 'catch-all') return []
-  const { nominalConcurrencyShares, lendablePercent, limitResponse } = spec.limited ?? {}
-  const fixed =
-    spec.type === 'Limited' &&
-    nominalConcurrencyShares === 5 &&
-    lendablePercent === 0 &&
-    limitResponse?.type === 'Reject'
-  return fixed ? [] : [invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`)]
+/** The two levels that every server has are fixed: the shares of the exempt one may change, and of the last resort nothing. */
+function fixedErrors(name: string, spec: Spec): Errors {
+  const { exempt: _exempt, ...rest } = spec
+  const same =
+    name === 'exempt' ? sameValue(rest, { type: 'Exempt' }) : name !== 'catch-all' || sameValue(spec, CATCH_ALL)
+  return same ? [] : [invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`)]
 }
 
 function validate(object: KubeObject): Errors {
   const { metadata, spec = {} } = object as PriorityLevelConfiguration
   const { type = '', exempt, limited } = spec
   const name = metadata?.name ?? ''
-  const errors = oneOf(type, ['Exempt', 'Limited'], SPEC.child('type'), 'required')
+  const errors: Errors = []
+  if (Object.hasOwn(metadata?.annotations ?? {}, KEEP_ZERO_SHARES))
+    errors.push(forbidden(FieldPath.of('metadata', 'annotations'), `${KEEP_ZERO_SHARES} is forbidden`))
   if ((name === 'exempt') !== (type === 'Exempt'))
     errors.push(invalid(SPEC.child('type'), type, "must be 'Exempt' if and only if `name` is 'exempt'"))
   if (type === 'Exempt') {
@@ -124,23 +134,25 @@ function validate(object: KubeObject): Errors {
     if (exempt) errors.push(forbidden(SPEC.child('exempt'), 'must be nil if the type is Limited'))
     errors.push(...(limited ? limitedErrors(limited) : [required(SPEC.child('limited'))]))
   }
-  return [...errors, ...mandatoryErrors(name, spec)]
+  return [...errors, ...oneOf(type, ['Exempt', 'Limited'], SPEC.child('type'), 'required'), ...fixedErrors(name, spec)]
 }
 
-const limitedCell = (cell: (limited: Limited) => number | string | undefined) => (object: PriorityLevelConfiguration) =>
-  String((object.spec?.limited && cell(object.spec.limited)) ?? NONE)
+const limitedCell = (cell: (limited: Limited) => number | undefined) => (object: PriorityLevelConfiguration) =>
+  (object.spec?.limited && cell(object.spec.limited)) ?? NONE
 
 export const priorityLevelConfigurationRules: ResourceRules = {
   generationFields: ['spec'],
   setDefaults,
   validate,
-  status: { prepareForUpdate: keepAllMetadata },
+  status: flowControlStatusRules,
   // Updates are checked as new objects are, and no more.
   metadataOnUpdate: 'changes',
   table: tableOf<PriorityLevelConfiguration>(
     text('Type', 'Limited, or Exempt.', ({ spec }) => spec?.type ?? ''),
-    text('NominalConcurrencyShares', 'Its part of what is served at once.', ({ spec }) =>
-      String(spec?.limited?.nominalConcurrencyShares ?? spec?.exempt?.nominalConcurrencyShares ?? NONE),
+    text(
+      'NominalConcurrencyShares',
+      'Its part of what is served at once.',
+      limitedCell(({ nominalConcurrencyShares }) => nominalConcurrencyShares),
     ),
     text(
       'Queues',
