@@ -36,11 +36,11 @@ function ipv6Value(text: string): bigint {
   return [...left, ...middle, ...right].reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n)
 }
 
-const isMapped = ({ bits, value }: Address): boolean => bits === 128 && value >> 32n === MAPPED >> 32n
+export const isMappedAddress = ({ bits, value }: Address): boolean => bits === 128 && value >> 32n === MAPPED >> 32n
 
 /** RFC 5952; an IPv4 address mapped into IPv6 is written as IPv4. */
 export function formatAddress(address: Address): string {
-  if (address.bits === 32 || isMapped(address)) {
+  if (address.bits === 32 || isMappedAddress(address)) {
     return [24n, 16n, 8n, 0n].map((shift) => (address.value >> shift) & 0xffn).join('.')
   }
   const groups = Array.from({ length: 8 }, (_, i) => ((address.value >> BigInt(112 - 16 * i)) & 0xffffn).toString(16))
@@ -56,7 +56,7 @@ export function formatAddress(address: Address): string {
 
 export const ipFamilyOf = (text: string): 'IPv4' | 'IPv6' | undefined => {
   const address = parseAddress(text)
-  return address === undefined ? undefined : address.bits === 32 || isMapped(address) ? 'IPv4' : 'IPv6'
+  return address === undefined ? undefined : address.bits === 32 || isMappedAddress(address) ? 'IPv4' : 'IPv6'
 }
 
 export const isAddress = (text: string): boolean => parseAddress(text) !== undefined
@@ -68,7 +68,7 @@ export function legacyIP(text: string, path: FieldPath, known: readonly string[]
   if (address === undefined)
     return [invalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
   if (isIP(text) === 0) return [invalid(path, text, 'must not have leading 0s')]
-  return isMapped(address) ? [invalid(path, text, 'must not be an IPv4-mapped IPv6 address')] : []
+  return isMappedAddress(address) ? [invalid(path, text, 'must not be an IPv4-mapped IPv6 address')] : []
 }
 
 /** The strict rule: canonical too. */
@@ -106,7 +106,7 @@ export function legacyCidr(text: string, path: FieldPath, known: readonly string
     return [invalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]
   const [ip, prefix] = text.split('/')
   if (isIP(ip!) === 0 || /^0\d/.test(prefix!)) return [invalid(path, text, 'must not have leading 0s')]
-  if (isMapped(cidr.address)) return [invalid(path, text, 'must not have an IPv4-mapped IPv6 address')]
+  if (isMappedAddress(cidr.address)) return [invalid(path, text, 'must not have an IPv4-mapped IPv6 address')]
   return cidr.network === cidr.address.value ? [] : [invalid(path, text, 'must not have bits set beyond the prefix')]
 }
 

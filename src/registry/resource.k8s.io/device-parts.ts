@@ -2,12 +2,14 @@
 import type { CelEnvironment } from '../../api/cel/checker.js'
 import { expressionErrors } from '../../api/cel/expression-errors.js'
 import { BOOL, DYN, mapOf, objectOf, opaque as quantityType, STRING } from '../../api/cel/types.js'
-import { type FieldPath, invalid, notSupported, required, tooLong } from '../../api/field-error.js'
+import { duplicate, type FieldPath, invalid, notSupported, required, tooLong, tooMany } from '../../api/field-error.js'
 import {
+  dnsSubdomain,
   type Errors,
   each,
   type List,
   labelValue,
+  maxBytes,
   oneOf,
   optionalBy,
   qualifiedName,
@@ -29,9 +31,89 @@ export interface DeviceToleration {
   effect?: string
 }
 
+export interface BindingConditions {
+  bindingConditions?: List<string>
+  bindingFailureConditions?: List<string>
+}
+
 const EXPRESSION_BYTES = 10 * 1024
-const PARAMETERS_BYTES = 10 * 1024
+const OPAQUE_BYTES = 10 * 1024
+const ATTRIBUTE_BYTES = 32
+const POOL_NAME_BYTES = 253
+const MOST_SELECTORS = 32
+const MOST_BINDING_CONDITIONS = 4
+export const MOST_CONFIGURATIONS = 32
 export const DEVICE_EFFECTS = ['NoExecute', 'NoSchedule', 'None']
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+type CheckItem<T> = (item: T, at: FieldPath, index: number) => Errors
+
+/** What is in a list that is too long is not looked at. */
+export const eachOfAtMost = <T>(most: number, list: List<T>, path: FieldPath, check: CheckItem<T>): Errors =>
+  (list?.length ?? 0) > most ? [tooMany(path, list!.length, most)] : each(list, path, check)
+
+/** Items and then, after all of them, which of them are there twice. */
+export function eachOnce<T>(
+  most: number,
+  list: List<T>,
+  path: FieldPath,
+  check: CheckItem<T>,
+  keyOf: (item: T) => string,
+): Errors {
+  if ((list?.length ?? 0) > most) return [tooMany(path, list!.length, most)]
+  return [...each(list, path, check), ...duplicates(list, path, keyOf)]
+}
+
+function duplicates<T>(list: List<T>, path: FieldPath, keyOf: (item: T) => string): Errors {
+  const seen = new Set<string>()
+  return each(list, path, (item, at) => {
+    const key = keyOf(item)
+    if (seen.has(key)) return [duplicate(at, key)]
+    seen.add(key)
+    return []
+  })
+}
+
+/** Parts between slashes, as drivers name the nodes or racks that a pool belongs to. */
+export const poolNameErrors = (name: string | undefined, path: FieldPath): Errors =>
+  (name ?? '') === ''
+    ? [required(path)]
+    : [...maxBytes(name, path, POOL_NAME_BYTES), ...name!.split('/').flatMap((part) => dnsSubdomain(part, path))]
+
+/** identifier or domain/identifier. With more slashes than one nothing is looked at, as Kubernetes does not. */
+export function attributeNameErrors(name: string, path: FieldPath): Errors {
+  const parts = name.split('/')
+  if (parts.length > 2) return []
+  const [id = '', domain] = parts.reverse()
+  return [
+    ...(domain === '' ? [invalid(path, domain, 'the domain must not be empty')] : []),
+    ...(domain ? driverNameErrors(domain, path) : []),
+    ...maxBytes(id, path, ATTRIBUTE_BYTES),
+    ...(IDENTIFIER.test(id) ? [] : [invalid(path, id, 'must be a C identifier')]),
+  ]
+}
+
+/** Conditions that a device must have before pods run with it, and those that say it never will: both or neither. */
+export function bindingErrors(
+  { bindingConditions: wanted, bindingFailureConditions: failed }: BindingConditions,
+  at: FieldPath,
+): Errors {
+  const [first, second] = [at.child('bindingConditions'), at.child('bindingFailureConditions')]
+  const same = (condition: string): string => condition
+  const errors = [
+    ...eachOfAtMost(MOST_BINDING_CONDITIONS, wanted, first, qualifiedName),
+    ...eachOfAtMost(MOST_BINDING_CONDITIONS, failed, second, qualifiedName),
+    ...duplicates(wanted, first, same),
+    ...duplicates(failed, second, same),
+    ...each(failed, second, (condition, where) =>
+      wanted?.includes(condition) ? [invalid(where, condition, 'must not be among bindingConditions')] : [],
+    ),
+  ]
+  const [some, others] = [(wanted?.length ?? 0) > 0, (failed?.length ?? 0) > 0]
+  if (others && !some) errors.push(invalid(first, wanted ?? [], 'needed with bindingFailureConditions'))
+  if (some && !others) errors.push(invalid(second, failed ?? [], 'needed with bindingConditions'))
+  return errors
+}
 
 /** What an expression that chooses among devices can speak of. */
 const DEVICE: CelEnvironment = {
@@ -49,7 +131,7 @@ const DEVICE: CelEnvironment = {
 }
 
 export const selectorErrors = (selectors: List<Selector>, path: FieldPath): Errors =>
-  each(selectors, path, ({ cel }, at) => {
+  eachOfAtMost(MOST_SELECTORS, selectors, path, ({ cel }, at) => {
     if (!cel) return [required(at.child('cel'))]
     const { expression = '' } = cel
     const where = at.child('cel', 'expression')
@@ -62,13 +144,20 @@ export function configurationErrors({ opaque }: Configuration, at: FieldPath): E
   const path = at.child('opaque')
   if (!opaque) return [required(path)]
   const { driver, parameters } = opaque
-  const where = path.child('parameters')
-  const errors = driverNameErrors(driver, path.child('driver'))
-  if (parameters === undefined || parameters === null) return [...errors, required(where)]
-  if (typeof parameters !== 'object' || Array.isArray(parameters))
-    return [...errors, invalid(where, '<value omitted>', 'must be a valid JSON object')]
-  const size = Buffer.byteLength(JSON.stringify(parameters))
-  return size > PARAMETERS_BYTES ? [...errors, tooLong(where, PARAMETERS_BYTES)] : errors
+  return [
+    ...driverNameErrors(driver, path.child('driver')),
+    ...(parameters === undefined || parameters === null
+      ? [required(path.child('parameters'))]
+      : opaqueErrors(parameters, path.child('parameters'))),
+  ]
+}
+
+/** What drivers alone understand. */
+export function opaqueErrors(value: unknown, path: FieldPath): Errors {
+  if (Buffer.byteLength(JSON.stringify(value)) > OPAQUE_BYTES) return [tooLong(path, OPAQUE_BYTES)]
+  return typeof value === 'object' && !Array.isArray(value)
+    ? []
+    : [invalid(path, '<value omitted>', 'must be a valid JSON object')]
 }
 
 export const tolerationErrors = (tolerations: List<DeviceToleration>, path: FieldPath): Errors =>

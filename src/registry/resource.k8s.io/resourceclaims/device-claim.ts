@@ -1,28 +1,14 @@
 /** Thread: pool. What a claim asks for: requests, what they must have in common, and how devices are set up for them. */
+import { type FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
+import { dnsLabel, dnsSubdomain, type Errors, type List, positive, requiredBy } from '../../../api/validation/checks.js'
 import {
-  duplicate,
-  type FieldPath,
-  forbidden,
-  invalid,
-  notSupported,
-  required,
-  tooLong,
-} from '../../../api/field-error.js'
-import {
-  because,
-  dnsLabel,
-  dnsSubdomain,
-  type Errors,
-  each,
-  type List,
-  positive,
-  requiredBy,
-} from '../../../api/validation/checks.js'
-import { isDns1123Subdomain } from '../../../api/validation/names.js'
-import {
+  attributeNameErrors,
   type Configuration,
   configurationErrors,
   type DeviceToleration,
+  eachOfAtMost,
+  eachOnce,
+  MOST_CONFIGURATIONS,
   type Selector,
   selectorErrors,
   tolerationErrors,
@@ -42,13 +28,23 @@ export interface DeviceRequest {
 
 export interface DeviceClaim {
   requests?: List<DeviceRequest>
-  constraints?: List<{ requests?: List<string>; matchAttribute?: string; distinctAttribute?: string }>
-  config?: List<Configuration & { requests?: List<string> }>
+  constraints?: List<DeviceConstraint>
+  config?: List<ClaimConfiguration>
 }
 
-const ATTRIBUTE_BYTES = 32
-const DOMAIN_BYTES = 63
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
+interface DeviceConstraint {
+  requests?: List<string>
+  matchAttribute?: string
+  distinctAttribute?: string
+}
+
+export interface ClaimConfiguration extends Configuration {
+  requests?: List<string>
+}
+
+const MOST_REQUESTS = 32
+const MOST_SUBREQUESTS = 8
+const MOST_CONSTRAINTS = 32
 
 export function setClaimDefaults({ requests }: DeviceClaim): void {
   for (const whole of requests ?? []) {
@@ -85,19 +81,22 @@ function requestErrors({ name = '', exactly, firstAvailable }: DeviceRequest, at
   if (exactly && several)
     return [...errors, invalid(at, name, 'exactly one of `exactly` or `firstAvailable` is required')]
   if (exactly) return [...errors, ...exactErrors(exactly, at.child('exactly'))]
-  const names = new Set<string>()
   return [
     ...errors,
-    ...each(firstAvailable, at.child('firstAvailable'), (request, path) => {
-      const own = request.name ?? ''
-      const doubled = names.has(own) ? [duplicate(path, own)] : []
-      names.add(own)
-      return [...dnsLabel(own, path.child('name')), ...exactErrors(request, path), ...doubled]
-    }),
+    ...eachOnce(
+      MOST_SUBREQUESTS,
+      firstAvailable,
+      at.child('firstAvailable'),
+      (request, path) => [...dnsLabel(request.name ?? '', path.child('name')), ...exactErrors(request, path)],
+      nameOf,
+    ),
   ]
 }
 
-const requestNames = ({ requests }: DeviceClaim): Set<string> =>
+const nameOf = ({ name }: DeviceRequest): string => name ?? ''
+
+/** Of requests, and of a request and one of its alternatives: request/subrequest. */
+export const requestNames = ({ requests }: DeviceClaim): Set<string> =>
   new Set(
     (requests ?? []).flatMap(({ name = '', firstAvailable }) => [
       name,
@@ -105,55 +104,50 @@ const requestNames = ({ requests }: DeviceClaim): Set<string> =>
     ]),
   )
 
-function referenceErrors(references: List<string>, known: ReadonlySet<string>, path: FieldPath): Errors {
-  const seen = new Set<string>()
-  return each(references, path, (reference, at) => {
-    const unknown = invalid(at, reference, 'must be the name of a request, or of a request and a subrequest')
-    const segments = reference.split('/')
-    if (segments.length > 2) return [unknown]
-    const errors = segments.flatMap((segment) => dnsLabel(segment, at))
-    if (!known.has(reference)) errors.push(unknown)
-    if (seen.has(reference)) errors.push(duplicate(at, reference))
-    seen.add(reference)
-    return errors
-  })
+export function referenceErrors(reference: string, known: ReadonlySet<string>, at: FieldPath): Errors {
+  const unknown = invalid(at, reference, 'must be the name of a request, or of a request and a subrequest')
+  const segments = reference.split('/')
+  if (segments.length > 2) return [unknown]
+  return [...segments.flatMap((segment) => dnsLabel(segment, at)), ...(known.has(reference) ? [] : [unknown])]
 }
 
-/** domain/identifier */
-function attributeErrors(name: string, path: FieldPath): Errors {
-  const slash = name.indexOf('/')
-  const id = slash < 0 ? name : name.slice(slash + 1)
-  const domain = slash < 0 ? '' : name.slice(0, slash)
-  return [
-    ...(slash < 0 ? [invalid(path, name, 'must be a domain and a name separated by a slash')] : []),
-    ...(slash >= 0 ? because(isDns1123Subdomain(domain.toLowerCase()), path, domain) : []),
-    ...(Buffer.byteLength(domain) > DOMAIN_BYTES ? [tooLong(path, DOMAIN_BYTES)] : []),
-    ...(Buffer.byteLength(id) > ATTRIBUTE_BYTES ? [tooLong(path, ATTRIBUTE_BYTES)] : []),
-    ...(IDENTIFIER.test(id) ? [] : [invalid(path, id, 'must be a C identifier')]),
-  ]
+export const referencesErrors = (references: List<string>, known: ReadonlySet<string>, path: FieldPath): Errors =>
+  eachOnce(
+    MOST_REQUESTS,
+    references,
+    path,
+    (reference, at) => referenceErrors(reference, known, at),
+    (reference) => reference,
+  )
+
+function fullNameErrors(name: string, path: FieldPath): Errors {
+  const errors = attributeNameErrors(name, path)
+  return name.includes('/') ? errors : [...errors, invalid(path, name, 'must be a domain and a name')]
+}
+
+/** One attribute counts, the first: with both, Kubernetes says nothing of the second. */
+function constraintErrors(
+  { requests, matchAttribute, distinctAttribute }: DeviceConstraint,
+  known: ReadonlySet<string>,
+  at: FieldPath,
+): Errors {
+  const errors = referencesErrors(requests, known, at.child('requests'))
+  if (matchAttribute !== undefined) errors.push(...fullNameErrors(matchAttribute, at.child('matchAttribute')))
+  else if (distinctAttribute !== undefined)
+    errors.push(...fullNameErrors(distinctAttribute, at.child('distinctAttribute')))
+  else errors.push(required(at, 'exactly one of `matchAttribute` or `distinctAttribute` is required'))
+  return errors
 }
 
 export function deviceClaimErrors(claim: DeviceClaim, path: FieldPath): Errors {
   const known = requestNames(claim)
-  const names = new Set<string>()
   return [
-    ...each(claim.requests, path.child('requests'), (request, at) => {
-      const doubled = names.has(request.name ?? '') ? [duplicate(at, request.name)] : []
-      names.add(request.name ?? '')
-      return [...requestErrors(request, at), ...doubled]
-    }),
-    ...each(claim.constraints, path.child('constraints'), ({ requests, matchAttribute, distinctAttribute }, at) => {
-      const errors = referenceErrors(requests, known, at.child('requests'))
-      if (matchAttribute !== undefined) errors.push(...attributeErrors(matchAttribute, at.child('matchAttribute')))
-      if (distinctAttribute !== undefined)
-        errors.push(...attributeErrors(distinctAttribute, at.child('distinctAttribute')))
-      if (matchAttribute === undefined && distinctAttribute === undefined) errors.push(required(at))
-      if (matchAttribute !== undefined && distinctAttribute !== undefined)
-        errors.push(forbidden(at, 'matchAttribute and distinctAttribute exclude each other'))
-      return errors
-    }),
-    ...each(claim.config, path.child('config'), (config, at) => [
-      ...referenceErrors(config.requests, known, at.child('requests')),
+    ...eachOnce(MOST_REQUESTS, claim.requests, path.child('requests'), requestErrors, nameOf),
+    ...eachOfAtMost(MOST_CONSTRAINTS, claim.constraints, path.child('constraints'), (constraint, at) =>
+      constraintErrors(constraint, known, at),
+    ),
+    ...eachOfAtMost(MOST_CONFIGURATIONS, claim.config, path.child('config'), (config, at) => [
+      ...referencesErrors(config.requests, known, at.child('requests')),
       ...configurationErrors(config, at),
     ]),
   ]

@@ -2,15 +2,17 @@
 import { FieldPath } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { immutable } from '../../../api/validation/checks.js'
-import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
+import { validateAnnotations, validateLabels, validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
+import { keepMetadata } from '../../generic/rules-strategy.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import { claimsV1beta1, claimTemplatesV1beta1, V1BETA1 } from '../conversion.js'
-import { type DeviceClaim, deviceClaimErrors, setClaimDefaults } from './device-claim.js'
+import { type ClaimStatus, claimStatusErrors, dropReturnedDevices, setClaimStatusDefaults } from './claim-status.js'
+import { type DeviceClaim, deviceClaimErrors, requestNames, setClaimDefaults } from './device-claim.js'
 
 interface ResourceClaim extends KubeObject {
   spec?: { devices?: DeviceClaim }
-  status?: { allocation?: object; reservedFor?: unknown[] }
+  status?: ClaimStatus
 }
 
 interface ResourceClaimTemplate extends KubeObject {
@@ -25,21 +27,42 @@ const SPEC = FieldPath.of('spec')
 function stateText({ metadata, status }: ResourceClaim): string {
   const states: string[] = []
   if (metadata?.deletionTimestamp !== undefined) states.push('deleted')
-  if (status?.allocation) states.push('allocated')
-  if ((status?.reservedFor?.length ?? 0) > 0) states.push('reserved')
+  if (status?.allocation) {
+    states.push('allocated')
+    if ((status.reservedFor?.length ?? 0) > 0) states.push('reserved')
+  }
   return states.length === 0 ? 'pending' : states.join(',')
 }
 
-const claimErrors = (object: KubeObject) =>
-  deviceClaimErrors((object as ResourceClaim).spec?.devices ?? {}, SPEC.child('devices'))
-
 export const resourceClaimRules: ResourceRules = {
   returnDeletedObject: true,
-  metadataOnUpdate: 'changes',
   conversions: { [V1BETA1]: claimsV1beta1 },
-  setDefaults: (object) => setClaimDefaults((object as ResourceClaim).spec?.devices ?? {}),
-  validate: claimErrors,
-  validateUpdate: (object, old) => [...immutable(object['spec'], old['spec'], SPEC), ...claimErrors(object)],
+  setDefaults: (object) => {
+    const { spec, status } = object as ResourceClaim
+    setClaimDefaults(spec?.devices ?? {})
+    setClaimStatusDefaults(status ?? {})
+  },
+  validate: (object) => deviceClaimErrors((object as ResourceClaim).spec?.devices ?? {}, SPEC.child('devices')),
+  // Whoever changes the spec learns that they may not, and nothing of what they changed it to.
+  validateUpdate: (object, old) => immutable(object['spec'], old['spec'], SPEC),
+  status: {
+    resetFields: [['metadata'], ['spec']],
+    prepareForUpdate: (object, old) => {
+      keepMetadata(object, old)
+      dropReturnedDevices((object as ResourceClaim).status ?? {}, (old as ResourceClaim).status ?? {})
+    },
+    validateUpdate: (object, old) => {
+      const { metadata = {}, spec, status } = object as ResourceClaim
+      const claim = {
+        requests: requestNames(spec?.devices ?? {}),
+        beingDeleted: metadata.deletionTimestamp !== undefined,
+      }
+      return [
+        ...validateObjectMetaUpdate(metadata, old.metadata ?? {}),
+        ...claimStatusErrors(status ?? {}, (old as ResourceClaim).status ?? {}, claim, FieldPath.of('status')),
+      ]
+    },
+  },
   table: tableOf<ResourceClaim>(text('State', 'Whether it is allocated, reserved or going away.', stateText), age()),
 }
 

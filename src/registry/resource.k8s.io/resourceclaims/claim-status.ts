@@ -1,0 +1,178 @@
+/** Thread: pool. What became of a claim: the devices it got, who may use them, and what their drivers say of them. */
+import { isDeepStrictEqual } from 'node:util'
+import { type FieldPath, forbidden, invalid, tooMany } from '../../../api/field-error.js'
+import {
+  dnsLabel,
+  type Errors,
+  givenBy,
+  immutable,
+  type List,
+  oneOf,
+  requiredBy,
+} from '../../../api/validation/checks.js'
+import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
+import { type NodeSelector, nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
+import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
+import {
+  type BindingConditions,
+  bindingErrors,
+  configurationErrors,
+  type DeviceToleration,
+  eachOfAtMost,
+  eachOnce,
+  MOST_CONFIGURATIONS,
+  opaqueErrors,
+  poolNameErrors,
+} from '../device-parts.js'
+import { type ClaimConfiguration, referenceErrors, referencesErrors } from './device-claim.js'
+import { type NetworkData, networkDataErrors } from './network-data.js'
+
+interface DeviceId {
+  driver?: string
+  pool?: string
+  device?: string
+  /** Of a device that several claims have a part of. */
+  shareID?: string
+}
+
+interface AllocatedDevice extends DeviceId, BindingConditions {
+  request?: string
+  adminAccess?: boolean
+  tolerations?: List<DeviceToleration>
+}
+
+interface Allocation {
+  devices?: { results?: List<AllocatedDevice>; config?: List<ClaimConfiguration & { source?: string }> }
+  nodeSelector?: NodeSelector
+}
+
+interface DeviceStatus extends DeviceId {
+  conditions?: List<Condition>
+  data?: unknown
+  networkData?: NetworkData
+}
+
+interface Consumer {
+  apiGroup?: string
+  resource?: string
+  name?: string
+  uid?: string
+}
+
+export interface ClaimStatus {
+  allocation?: Allocation
+  reservedFor?: List<Consumer>
+  devices?: List<DeviceStatus>
+}
+
+const MOST_CONSUMERS = 256
+const MOST_RESULTS = 32
+const MOST_CONDITIONS = 8
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId): string =>
+  JSON.stringify([driver, pool, device, shareID])
+
+const allocatedIds = ({ allocation }: ClaimStatus): Set<string> =>
+  new Set((allocation?.devices?.results ?? []).map(idOf))
+
+export function setClaimStatusDefaults({ allocation }: ClaimStatus): void {
+  for (const { tolerations } of allocation?.devices?.results ?? [])
+    for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal'
+}
+
+/** What is said of a device goes with the device, so that whoever gives it back need not know of such reports. */
+export function dropReturnedDevices(status: ClaimStatus, old: ClaimStatus): void {
+  const kept = allocatedIds(status)
+  const returned = new Set([...allocatedIds(old)].filter((id) => !kept.has(id)))
+  const devices = (status.devices ?? []).filter((device) => !returned.has(idOf(device)))
+  if (devices.length > 0) status.devices = devices
+  else delete status.devices
+}
+
+export function claimStatusErrors(
+  status: ClaimStatus,
+  old: ClaimStatus,
+  claim: { readonly requests: ReadonlySet<string>; readonly beingDeleted: boolean },
+  path: FieldPath,
+): Errors {
+  const allocated = allocatedIds(status)
+  return [
+    ...eachOnce(MOST_CONSUMERS, status.reservedFor, path.child('reservedFor'), consumerErrors, ({ uid }) => uid ?? ''),
+    ...eachOnce(
+      Number.POSITIVE_INFINITY,
+      status.devices,
+      path.child('devices'),
+      (device, at) => deviceStatusErrors(device, allocated, at),
+      idOf,
+    ),
+    ...reservationErrors(status, old, claim.beingDeleted, path.child('reservedFor')),
+    ...allocationErrors(status.allocation, old.allocation, claim.requests, path.child('allocation')),
+  ]
+}
+
+const consumerErrors = ({ resource, name, uid }: Consumer, at: FieldPath): Errors => [
+  ...requiredBy(resource, at.child('resource')),
+  ...requiredBy(name, at.child('name')),
+  ...requiredBy(uid, at.child('uid')),
+]
+
+function reservationErrors(status: ClaimStatus, old: ClaimStatus, beingDeleted: boolean, path: FieldPath): Errors {
+  if ((status.reservedFor?.length ?? 0) === 0) return []
+  if (!status.allocation) return [forbidden(path, 'nothing is allocated')]
+  const known = old.reservedFor ?? []
+  const added = status.reservedFor!.some((consumer) => !known.some((other) => isDeepStrictEqual(other, consumer)))
+  return beingDeleted && added ? [forbidden(path, 'a claim that is being deleted gets no new consumers')] : []
+}
+
+/** Given once; what is checked today may be stricter than what was checked then. */
+function allocationErrors(
+  allocation: Allocation | undefined,
+  old: Allocation | undefined,
+  requests: ReadonlySet<string>,
+  path: FieldPath,
+): Errors {
+  if (!allocation) return []
+  if (old) return immutable(allocation, old, path)
+  const { results, config } = allocation.devices ?? {}
+  const devices = path.child('devices')
+  return [
+    ...eachOfAtMost(MOST_RESULTS, results, devices.child('results'), (result, at) =>
+      resultErrors(result, requests, at),
+    ),
+    // Those of the class and those of the claim.
+    ...eachOfAtMost(2 * MOST_CONFIGURATIONS, config, devices.child('config'), (item, at) => [
+      ...oneOf(item.source, ['FromClaim', 'FromClass'], at.child('source'), 'required'),
+      ...referencesErrors(item.requests, requests, at.child('requests')),
+      ...configurationErrors(item, at),
+    ]),
+    ...(allocation.nodeSelector ? nodeSelectorErrors(allocation.nodeSelector, path.child('nodeSelector')) : []),
+  ]
+}
+
+const resultErrors = (result: AllocatedDevice, requests: ReadonlySet<string>, at: FieldPath): Errors => [
+  ...referenceErrors(result.request ?? '', requests, at.child('request')),
+  ...driverNameErrors(result.driver, at.child('driver')),
+  ...poolNameErrors(result.pool, at.child('pool')),
+  ...dnsLabel(result.device ?? '', at.child('device')),
+  ...bindingErrors(result, at),
+  ...givenBy(result.shareID, at.child('shareID'), uuidErrors),
+]
+
+function deviceStatusErrors(device: DeviceStatus, allocated: ReadonlySet<string>, at: FieldPath): Errors {
+  const conditions = device.conditions?.length ?? 0
+  return [
+    ...driverNameErrors(device.driver, at.child('driver')),
+    ...poolNameErrors(device.pool, at.child('pool')),
+    ...dnsLabel(device.device ?? '', at.child('device')),
+    ...givenBy(device.shareID, at.child('shareID'), uuidErrors),
+    ...(allocated.has(idOf(device)) ? [] : [invalid(at, idOf(device), 'must be an allocated device in the claim')]),
+    ...(conditions > MOST_CONDITIONS ? [tooMany(at.child('conditions'), conditions, MOST_CONDITIONS)] : []),
+    ...conditionErrors(device.conditions, at.child('conditions')),
+    ...givenBy(device.data, at.child('data'), opaqueErrors),
+    ...givenBy(device.networkData, at.child('networkData'), networkDataErrors),
+  ]
+}
+
+const uuidErrors = (id: string, path: FieldPath): Errors =>
+  UUID.test(id) ? [] : [invalid(path, id, 'must be a UUID in lower case')]
