@@ -1,4 +1,4 @@
-/** Thread: pool. A label selector in one line, as tables show it. */
+/** Thread: pool. A label selector in one line, in the two ways that tables show one. */
 import type { LabelSelectorObject } from '../../api/label-selector-object.js'
 import { NONE } from './table-rules.js'
 
@@ -18,4 +18,16 @@ export function selectorText(selector: LabelSelectorObject | null | undefined): 
   }
   parts.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
   return parts.length === 0 ? NONE : parts.map(({ text }) => text).join(',')
+}
+
+/** As Go prints the struct. */
+export function selectorStructText({ matchLabels, matchExpressions }: LabelSelectorObject): string {
+  const labels = Object.keys(matchLabels ?? {})
+    .sort()
+    .map((key) => `${key}: ${matchLabels![key]},`)
+  const requirements = (matchExpressions ?? []).map(
+    ({ key, operator, values }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${(values ?? []).join(' ')}],},`,
+  )
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
-import { selectorText } from '../../generic/selector-text.js'
+import { selectorStructText } from '../../generic/selector-text.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
 import { choice, defaultMatchResources, type MatchResources, matchResourcesErrors } from '../match-rules.js'
 
@@ -63,8 +63,9 @@ function actionErrors(actions: List<string>): Errors {
 
 function paramText({ spec }: PolicyBinding): string {
   const { name = '', namespace = '', selector } = spec?.paramRef ?? {}
-  if (name !== '') return namespace === '' ? name : `${namespace}/${name}`
-  return selector ? selectorText(selector) : UNSET
+  // Whether they are in namespaces at all is not known here.
+  if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`
+  return selector ? selectorStructText(selector) : UNSET
 }
 
 const rulesOf = (mutating: boolean): ResourceRules => ({

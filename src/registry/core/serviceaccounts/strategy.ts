@@ -3,7 +3,7 @@ import { FieldPath } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { List } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
-import { age, tableOf, text } from '../../generic/table-rules.js'
+import { age, tableOf } from '../../generic/table-rules.js'
 
 interface ServiceAccount extends KubeObject {
   secrets?: List<{ name?: string }>
@@ -27,8 +27,5 @@ export const serviceAccountRules: ResourceRules = {
   warningsOnCreate: (object) => (mountable(object) === undefined ? [] : [MOUNTABLE_WARNING]),
   warningsOnUpdate: (object, old) =>
     mountable(object) === undefined || mountable(object) === mountable(old) ? [] : [MOUNTABLE_WARNING],
-  table: tableOf<ServiceAccount>(
-    text('Secrets', 'How many secrets it may use.', ({ secrets }) => secrets?.length ?? 0),
-    age(),
-  ),
+  table: tableOf<ServiceAccount>(age()),
 }

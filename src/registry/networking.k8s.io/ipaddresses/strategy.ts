@@ -11,7 +11,8 @@ import {
   requiredBy,
 } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
-import { tableOf, text } from '../../generic/table-rules.js'
+import { ageOf } from '../../generic/table-columns.js'
+import { NONE, tableOf, text } from '../../generic/table-rules.js'
 import type { IPAddress } from './ip-address.js'
 
 const PARENT = FieldPath.of('spec', 'parentRef')
@@ -28,9 +29,13 @@ function validate(object: KubeObject): Errors {
 }
 
 function parentText({ spec }: IPAddress): string {
-  const { group = '', resource = '', namespace = '', name = '' } = spec?.parentRef ?? {}
-  return [group === '' ? resource : `${resource}.${group}`, namespace, name].filter((part) => part !== '').join('/')
+  if (!spec?.parentRef) return NONE
+  const { group = '', resource = '', namespace = '', name = '' } = spec.parentRef
+  const what = (group === '' ? resource : `${resource}.${group}`).toLowerCase()
+  return [what, ...(namespace === '' ? [] : [namespace]), name].join('/')
 }
+
+const TABLE = tableOf<IPAddress>(text('ParentRef', 'The object that the address belongs to.', parentText))
 
 export const ipAddressRules: ResourceRules = {
   generateName: (base) => base,
@@ -41,5 +46,6 @@ export const ipAddressRules: ResourceRules = {
     const parents = [object, old].map((item) => (item as IPAddress).spec?.parentRef)
     return [...validate(object), ...immutable(parents[0], parents[1], PARENT)]
   },
-  table: tableOf<IPAddress>(text('ParentRef', 'The object that the address belongs to.', parentText)),
+  // Rows have an age, although no column says so.
+  table: { columns: TABLE.columns, cells: (object, nowMs) => [...TABLE.cells(object, nowMs), ageOf(object, nowMs)] },
 }

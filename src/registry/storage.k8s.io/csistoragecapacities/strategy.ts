@@ -7,7 +7,6 @@ import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { nonnegativeQuantity } from '../../../api/validation/quantities.js'
 import { nodeLabelWarnings } from '../../core/node-labels.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
-import { orUnset, tableOf, text } from '../../generic/table-rules.js'
 
 interface CSIStorageCapacity extends KubeObject {
   nodeTopology?: LabelSelectorObject
@@ -47,8 +46,4 @@ export const csiStorageCapacityRules: ResourceRules = {
   ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
-  table: tableOf<CSIStorageCapacity>(
-    text('StorageClassName', 'The class of storage.', ({ storageClassName }) => storageClassName ?? ''),
-    text('Capacity', 'How much room there is.', ({ capacity }) => orUnset(capacity)),
-  ),
 }
