@@ -127,9 +127,11 @@ export function isStrictSubset(inner: Cidr, outer: Cidr): boolean {
 /** What to say of an accepted spelling that is not the canonical one. */
 export function ipWarnings(text: string, path: FieldPath): string[] {
   const address = parseAddress(text)
-  if (address === undefined || address.bits === 32) return []
+  if (address === undefined) return []
   const canonical = formatAddress(address)
-  return canonical === text
+  if (isIP(text) === 0 || isMappedAddress(address))
+    return [`${path}: non-standard IP address "${text}" will be considered invalid one day: use "${canonical}"`]
+  return address.bits === 32 || canonical === text
     ? []
     : [`${path}: IPv6 address "${text}" should be in RFC 5952 canonical format ("${canonical}")`]
 }

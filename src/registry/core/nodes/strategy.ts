@@ -7,13 +7,15 @@ import { isValidLabelValue } from '../../../api/validation/names.js'
 import { TAINT_EFFECTS } from '../../../api/validation/node-selectors.js'
 import { resourceQuantity } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
+import { statusMetadataErrors } from '../pod-template/workload.js'
 import type { Node, Taint } from './node.js'
 import { nodeTable } from './table.js'
 
 const SPEC = FieldPath.of('spec')
 const STATUS = FieldPath.of('status')
 const POD_CIDRS = SPEC.child('podCIDRs')
-const FEATURE = /^[A-Z][A-Za-z0-9]*(\/[A-Z][A-Za-z0-9]*)*$/
+const FEATURE = /^[A-Z][A-Za-z0-9]*(\/[A-Za-z][A-Za-z0-9]*)*$/
+const FEATURE_BYTES = 253
 
 /** podCIDR is the first of podCIDRs; where they differ, the older field is right. */
 function setDefaults(object: KubeObject): void {
@@ -49,11 +51,12 @@ function resourceErrors({ status }: Node): Errors {
   )
 }
 
-/** Sorted, each once, each a name in upper camel case. */
+/** Sorted, each once, each a name in upper camel case and perhaps others below it. */
 function featureErrors({ status }: Node): Errors {
   const features = status?.declaredFeatures ?? []
   return each(features, STATUS.child('declaredFeatures'), (feature, at, i) => {
-    const errors = FEATURE.test(feature) ? [] : [invalid(at, feature, 'not a feature name')]
+    const named = FEATURE.test(feature) && feature.length <= FEATURE_BYTES
+    const errors = named ? [] : [invalid(at, feature, 'not a feature name')]
     const before = i > 0 ? features[i - 1]! : undefined
     if (before === feature) errors.push(duplicate(at, feature))
     else if (before !== undefined && before > feature) errors.push(invalid(at, feature, 'list must be sorted'))
@@ -138,7 +141,7 @@ export const nodeRules: ResourceRules = {
     prepareForUpdate: (object, old) => {
       if (!(old as Node).status?.config) delete (object as Node).status?.config
     },
-    validateUpdate: changeErrors,
+    validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...changeErrors(object, old)],
   },
   table: nodeTable,
 }

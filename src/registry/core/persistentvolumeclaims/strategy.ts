@@ -1,15 +1,13 @@
 /** Thread: pool. PersistentVolumeClaims: the wish for storage. Once made it stays, but for the size of a bound one. */
-import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import { FieldPath, forbidden, notSupported, required } from '../../../api/field-error.js'
 import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
 import type { KubeObject } from '../../../api/object.js'
 import {
-  dnsLabel,
   dnsSubdomain,
   type Errors,
   immutable,
   type List,
   optionalBy,
-  requiredBy,
   sameValue,
 } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
@@ -23,84 +21,28 @@ import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
 import { accessModesText } from '../access-modes.js'
 import { accessModeErrors, VOLUME_MODES } from '../persistentvolumes/volume-spec.js'
+import { statusMetadataErrors } from '../pod-template/workload.js'
+import { type ClaimStatus, claimStatusErrors } from './claim-status.js'
+import { type DataSources, dataSourcesErrors, settleDataSources } from './data-source.js'
 
-interface DataSource {
-  /** A pointer that Go prints as null. */
-  apiGroup?: string | null
-  kind?: string
-  name?: string
-  namespace?: string
-}
-
-interface ClaimSpec {
+interface ClaimSpec extends DataSources {
   accessModes?: List<string>
   selector?: LabelSelectorObject
-  resources?: { requests?: ResourceList }
+  resources?: { requests?: ResourceList; limits?: ResourceList }
   storageClassName?: string
   volumeMode?: string
   volumeName?: string
   volumeAttributesClassName?: string
-  dataSource?: DataSource
-  dataSourceRef?: DataSource
 }
 
 interface PersistentVolumeClaim extends KubeObject {
   spec?: ClaimSpec
-  status?: {
-    phase?: string
-    accessModes?: List<string>
-    capacity?: ResourceList
-    currentVolumeAttributesClassName?: string
-  }
+  status?: ClaimStatus
 }
 
 const SPEC = FieldPath.of('spec')
 const STORAGE = SPEC.child('resources').key('storage')
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
-
-const isPvcOrSnapshot = ({ apiGroup, kind }: DataSource): boolean =>
-  (kind === 'PersistentVolumeClaim' && (apiGroup ?? '') === '') ||
-  (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
-
-/** dataSource takes claims and snapshots alone; whichever of the two fields is given, the other follows. */
-function settleDataSources(object: KubeObject, old?: KubeObject): void {
-  const { spec } = object as PersistentVolumeClaim
-  if (spec === undefined) return
-  const before = (old as PersistentVolumeClaim | undefined)?.spec
-  const inUse = Boolean(before?.dataSource ?? before?.dataSourceRef)
-  if (!inUse && !spec.dataSourceRef && spec.dataSource && !isPvcOrSnapshot(spec.dataSource)) delete spec.dataSource
-  if (spec.dataSource && !spec.dataSourceRef) spec.dataSourceRef = { ...spec.dataSource }
-  else if (spec.dataSourceRef && !spec.dataSource && (spec.dataSourceRef.namespace ?? '') === '') {
-    const { namespace: _, ...rest } = spec.dataSourceRef
-    spec.dataSource = rest
-  }
-}
-
-function dataSourceErrors(source: DataSource | undefined, path: FieldPath): Errors {
-  if (!source) return []
-  const { kind = '', name, namespace } = source
-  const apiGroup = source.apiGroup ?? ''
-  return [
-    ...requiredBy(name, path.child('name')),
-    ...requiredBy(kind, path.child('kind')),
-    ...(apiGroup === '' && kind !== 'PersistentVolumeClaim'
-      ? [invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")]
-      : []),
-    ...optionalBy(apiGroup, path.child('apiGroup'), dnsSubdomain),
-    ...optionalBy(namespace, path.child('namespace'), dnsLabel),
-  ]
-}
-
-/** Both fields must say the same, unless one of them looks into another namespace. */
-function sourcePairErrors({ dataSource, dataSourceRef }: ClaimSpec): Errors {
-  if (!dataSource || !dataSourceRef) return []
-  if ((dataSourceRef.namespace ?? '') !== '') return [invalid(SPEC, 'dataSource', 'not with dataSourceRef.namespace')]
-  const same =
-    (dataSource.apiGroup ?? null) === (dataSourceRef.apiGroup ?? null) &&
-    (dataSource.kind ?? '') === (dataSourceRef.kind ?? '') &&
-    (dataSource.name ?? '') === (dataSourceRef.name ?? '')
-  return same ? [] : [invalid(SPEC, 'dataSource', 'must match dataSourceRef')]
-}
 
 function storageErrors(amount: string | undefined): Errors {
   if (amount === undefined) return [required(STORAGE)]
@@ -108,8 +50,10 @@ function storageErrors(amount: string | undefined): Errors {
   return errors.length > 0 ? errors : resourceQuantity('storage', amount, STORAGE)
 }
 
-function errorsOf(object: KubeObject, anyValues: boolean): Errors {
+function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   const { spec = {} } = object as PersistentVolumeClaim
+  const before = (old as PersistentVolumeClaim | undefined)?.spec
+  const anyValues = labelSelectorErrors(before?.selector, SPEC).length > 0
   return [
     ...((spec.accessModes?.length ?? 0) === 0 ? [required(SPEC.child('accessModes'))] : []),
     ...labelSelectorErrors(spec.selector, SPEC.child('selector'), { anyValues }),
@@ -119,9 +63,7 @@ function errorsOf(object: KubeObject, anyValues: boolean): Errors {
     ...(spec.volumeMode === undefined || VOLUME_MODES.includes(spec.volumeMode)
       ? []
       : [notSupported(SPEC.child('volumeMode'), spec.volumeMode, VOLUME_MODES)]),
-    ...dataSourceErrors(spec.dataSource, SPEC.child('dataSource')),
-    ...dataSourceErrors(spec.dataSourceRef, SPEC.child('dataSourceRef')),
-    ...sourcePairErrors(spec),
+    ...dataSourcesErrors(spec, before, SPEC),
     ...optionalBy(spec.volumeAttributesClassName, SPEC.child('volumeAttributesClassName'), dnsSubdomain),
   ]
 }
@@ -141,10 +83,17 @@ function comparable(object: PersistentVolumeClaim, old: PersistentVolumeClaim): 
   return { ...spec, storageClassName: storageClassName === undefined ? undefined : `=${storageClassName}` }
 }
 
+/** The class may move from the annotation to the field. */
+function movesClass(object: PersistentVolumeClaim, old: PersistentVolumeClaim): boolean {
+  const [next, before] = [object, old].map(({ metadata }) => metadata?.annotations?.[CLASS_ANNOTATION])
+  const moved = old.spec?.storageClassName === undefined && object.spec?.storageClassName === before
+  return before !== undefined && moved && (next === undefined || next === before)
+}
+
 function changeErrors(object: PersistentVolumeClaim, old: PersistentVolumeClaim): Errors {
   const errors: Errors = []
   const annotation = (claim: KubeObject): string => claim.metadata?.annotations?.[CLASS_ANNOTATION] ?? ''
-  if (annotation(object) !== annotation(old))
+  if (annotation(object) !== annotation(old) && !movesClass(object, old))
     errors.push(
       ...immutable(annotation(object), annotation(old), FieldPath.of('metadata', 'annotations').key(CLASS_ANNOTATION)),
     )
@@ -159,10 +108,8 @@ function changeErrors(object: PersistentVolumeClaim, old: PersistentVolumeClaim)
   if (size(object).compare(size(old)) < 0 && size(object).compare(quantityOf(old.status?.capacity?.['storage'])) <= 0)
     errors.push(forbidden(SPEC.child('resources', 'requests', 'storage'), 'field can not be less than status.capacity'))
   errors.push(...immutable(object.spec?.volumeMode, old.spec?.volumeMode, FieldPath.of('volumeMode')))
-  if (
-    old.status?.currentVolumeAttributesClassName !== undefined &&
-    (object.spec?.volumeAttributesClassName ?? '') === ''
-  )
+  const [wanted, before] = [object.spec?.volumeAttributesClassName, old.spec?.volumeAttributesClassName]
+  if (old.status?.currentVolumeAttributesClassName !== undefined && (wanted ?? '') === '' && wanted !== before)
     errors.push(forbidden(SPEC.child('volumeAttributesClassName'), 'may not be taken away once it is applied'))
   return errors
 }
@@ -181,18 +128,25 @@ export const persistentVolumeClaimRules: ResourceRules = {
     claim.spec.volumeMode ??= 'Filesystem'
     if ((claim.status.phase ?? '') === '') claim.status.phase = 'Pending'
   },
-  prepareForCreate: (object) => settleDataSources(object),
+  prepareForCreate: (object) => settleDataSources((object as PersistentVolumeClaim).spec ?? {}),
   prepareForUpdate: (object, old) => {
-    settleDataSources(object, old)
-    settleDataSources(old, old)
+    const [spec, before] = [object, old].map((claim) => (claim as PersistentVolumeClaim).spec ?? {})
+    settleDataSources(spec!, before)
+    settleDataSources(before!, before)
   },
-  validate: (object) => errorsOf(object, false),
+  validate: (object) => errorsOf(object),
   validateUpdate: (object, old) => [
-    ...errorsOf(object, labelSelectorErrors((old as PersistentVolumeClaim).spec?.selector, SPEC).length > 0),
+    ...errorsOf(object, old),
     ...changeErrors(object as PersistentVolumeClaim, old as PersistentVolumeClaim),
   ],
   warningsOnCreate: claimWarnings,
   warningsOnUpdate: claimWarnings,
+  status: {
+    validateUpdate: (object, old) => [
+      ...statusMetadataErrors(object, old),
+      ...claimStatusErrors((object as PersistentVolumeClaim).status ?? {}),
+    ],
+  },
   table: tableOf<PersistentVolumeClaim>(
     text('Status', 'Its phase.', phaseText),
     text('Volume', 'The volume that it has.', ({ spec }) => spec?.volumeName ?? ''),
@@ -216,7 +170,18 @@ export const persistentVolumeClaimRules: ResourceRules = {
 }
 
 function claimWarnings(object: KubeObject): string[] {
-  if (object.metadata?.annotations?.[CLASS_ANNOTATION] === undefined) return []
   const path = FieldPath.of('metadata', 'annotations').key(CLASS_ANNOTATION)
-  return [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`]
+  const old = object.metadata?.annotations?.[CLASS_ANNOTATION] !== undefined
+  return [
+    ...(old ? [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`] : []),
+    ...fractionWarnings((object as PersistentVolumeClaim).spec?.resources ?? {}),
+  ]
 }
+
+const fractionWarnings = (resources: NonNullable<ClaimSpec['resources']>): string[] =>
+  (['requests', 'limits'] as const).flatMap((field) => {
+    const amount = resources[field]?.['storage']
+    if (quantityOf(amount).milliValue() % 1000n === 0n) return []
+    const path = SPEC.child('resources', field).key('storage')
+    return [`${path}: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`]
+  })

@@ -7,16 +7,38 @@ import type { RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
 import { accessModesText } from '../access-modes.js'
-import { nodeSelectorWarnings } from '../node-labels.js'
-import { type PersistentVolume, type PersistentVolumeSpec, SOURCES } from './persistent-volume.js'
+import { nodeSelectorWarnings, withNamesOf } from '../node-labels.js'
+import { statusMetadataErrors } from '../pod-template/workload.js'
+import { type PersistentVolume, type PersistentVolumeSpec, SOURCES, type SourceName } from './persistent-volume.js'
 import { persistentVolumeSpecErrors, setSpecDefaults } from './volume-spec.js'
 
 const SPEC = FieldPath.of('spec')
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
+const MOUNT_ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
 const OLD_ANNOTATIONS: Readonly<Record<string, string>> = {
   [CLASS_ANNOTATION]: 'deprecated since v1.8; use "storageClassName" attribute instead',
-  'volume.beta.kubernetes.io/mount-options': 'deprecated since v1.31; use "mountOptions" attribute instead',
+  [MOUNT_ANNOTATION]: 'deprecated since v1.31; use "mountOptions" attribute instead',
 }
+const OLD_SOURCES: Partial<Record<SourceName, string>> = {
+  cephfs: 'deprecated in v1.28, non-functional in v1.31+',
+  photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',
+  scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
+  storageos: 'deprecated in v1.22, non-functional in v1.25+',
+  glusterfs: 'deprecated in v1.25, non-functional in v1.26+',
+  rbd: 'deprecated in v1.28, non-functional in v1.31+',
+}
+/** Sources that are not mounted with options. */
+const WITHOUT_OPTIONS: readonly SourceName[] = [
+  'hostPath',
+  'flocker',
+  'fc',
+  'flexVolume',
+  'portworxVolume',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+]
 
 function setDefaults(object: KubeObject): void {
   const volume = object as PersistentVolume
@@ -30,6 +52,13 @@ function setDefaults(object: KubeObject): void {
 
 const validate = (object: KubeObject): Errors =>
   persistentVolumeSpecErrors((object as PersistentVolume).spec ?? {}, object.metadata?.name ?? '', SPEC)
+
+function mountErrors(object: KubeObject): Errors {
+  const { metadata, spec = {} } = object as PersistentVolume
+  const mounted = SOURCES.some((name) => spec[name] && !WITHOUT_OPTIONS.includes(name))
+  if (mounted || metadata?.annotations?.[MOUNT_ANNOTATION] === undefined) return []
+  return [forbidden(FieldPath.of('metadata', 'annotations', MOUNT_ANNOTATION), 'not for this type of volume')]
+}
 
 /** A secret for expansion may be added to a volume that has none. */
 function sourcesOf(spec: PersistentVolumeSpec, other: PersistentVolumeSpec): unknown[] {
@@ -47,8 +76,11 @@ function changeErrors(object: KubeObject, old: KubeObject): Errors {
   if (!sameValue(sourcesOf(now, before), sourcesOf(before, before)))
     errors.push(forbidden(SPEC.child('persistentvolumesource'), 'is immutable after creation'))
   errors.push(...immutable(now.volumeMode, before.volumeMode, FieldPath.of('volumeMode')))
-  if (before.nodeAffinity)
-    errors.push(...immutable(now.nodeAffinity, before.nodeAffinity, FieldPath.of('nodeAffinity')))
+  if (before.nodeAffinity) {
+    const { required } = before.nodeAffinity
+    const renamed = required ? { required: withNamesOf(required, now.nodeAffinity?.required) } : before.nodeAffinity
+    errors.push(...immutable(now.nodeAffinity, renamed, FieldPath.of('nodeAffinity')))
+  }
   if (before.volumeAttributesClassName !== undefined && now.volumeAttributesClassName === undefined)
     errors.push(forbidden(SPEC.child('volumeAttributesClassName'), 'may not be taken away'))
   return errors
@@ -66,6 +98,9 @@ function warnings(object: KubeObject): string[] {
     ...nodeSelectorWarnings(
       spec?.nodeAffinity?.required?.nodeSelectorTerms,
       SPEC.child('nodeAffinity', 'required', 'nodeSelectorTerms'),
+    ),
+    ...SOURCES.filter((name) => spec?.[name] && OLD_SOURCES[name] !== undefined).map(
+      (name) => `${SPEC.child(name)}: ${OLD_SOURCES[name]}`,
     ),
   ]
 }
@@ -92,12 +127,20 @@ export const persistentVolumeRules: ResourceRules = {
   prepareForCreate: (object, context) => {
     object['status'] = { phase: 'Pending', lastPhaseTransitionTime: formatTime(context.now()) }
   },
-  validate,
+  validate: (object) => [...validate(object), ...mountErrors(object)],
   // Said twice, as Kubernetes says it.
-  validateUpdate: (object, old) => [...validate(object), ...validate(object), ...changeErrors(object, old)],
+  validateUpdate: (object, old) => [
+    ...validate(object),
+    ...mountErrors(object),
+    ...validate(object),
+    ...changeErrors(object, old),
+  ],
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
-  status: { prepareForUpdate: keepPhaseTime },
+  status: {
+    prepareForUpdate: keepPhaseTime,
+    validateUpdate: statusMetadataErrors,
+  },
   table: tableOf<PersistentVolume>(
     text('Capacity', 'How much it holds.', ({ spec }) => spec?.capacity?.['storage'] ?? '0'),
     text('Access Modes', 'How it can be mounted.', ({ spec }) => accessModesText(spec?.accessModes)),

@@ -59,13 +59,15 @@ const HOST_PATH_TYPES = [
   'CharDevice',
   'BlockDevice',
 ]
-const hostPath: SourceRule = (source, path) => [
-  ...needs('path')(source, path, ''),
-  ...noBacksteps(source, path),
-  ...givenBy(source['type'] as string | undefined, path.child('type'), (type, at) =>
-    HOST_PATH_TYPES.includes(type) ? [] : [notSupported(at, type, HOST_PATH_TYPES)],
-  ),
-]
+const hostPath: SourceRule = (source, path) => {
+  if (textOf(source, 'path') === '') return [required(path.child('path'))]
+  return [
+    ...noBacksteps(source, path),
+    ...givenBy(source['type'] as string | undefined, path.child('type'), (type, at) =>
+      HOST_PATH_TYPES.includes(type) ? [] : [notSupported(at, type, HOST_PATH_TYPES)],
+    ),
+  ]
+}
 
 const nfs: SourceRule = (source, path) => [
   ...needs('server', 'path')(source, path, ''),
@@ -133,6 +135,21 @@ const flocker: SourceRule = (source, path) => {
   return errors
 }
 
+const HOST_PORT = /^(\[[^[\]]*\]|[^:[\]]*):[^:[\]]*$/
+const MOST_TENANT_BYTES = 64
+
+const quobyte: SourceRule = (source, path) => {
+  const [registry, tenant] = [textOf(source, 'registry'), textOf(source, 'tenant')]
+  const errors: Errors = []
+  if (registry === '') errors.push(required(path.child('registry')))
+  // Too long a tenant is a Required error there.
+  else if (Buffer.byteLength(tenant) > MOST_TENANT_BYTES) errors.push(required(path.child('tenant')))
+  else
+    for (const pair of registry.split(','))
+      if (!HOST_PORT.test(pair)) errors.push(invalid(path.child('registry'), registry, 'must be host:port pairs'))
+  return [...errors, ...needs('volume')(source, path, '')]
+}
+
 const azureDisk: SourceRule = (source, path) => {
   const errors = needs('diskName', 'diskURI')(source, path, '')
   const check = (field: string, values: readonly string[]): Errors =>
@@ -174,7 +191,7 @@ const RULES: Readonly<Record<SourceName, SourceRule>> = {
   flocker,
   nfs,
   rbd: needs('monitors', 'image'),
-  quobyte: needs('registry', 'volume'),
+  quobyte,
   cephfs: needs('monitors'),
   iscsi,
   cinder: (source, path) => [...needs('volumeID')(source, path, ''), ...secretErrors(source, 'secretRef', path, false)],
@@ -214,8 +231,11 @@ const DEFAULTS: Partial<Record<SourceName, VolumeSource>> = {
   scaleIO: { storageMode: 'ThinProvisioned', fsType: 'xfs' },
 }
 
+/** Their fields are pointers: an empty text is a value. */
+const WITH_POINTERS: readonly SourceName[] = ['hostPath', 'azureDisk']
+
 export function setSourceDefaults(name: SourceName, source: VolumeSource): void {
   for (const [field, value] of Object.entries(DEFAULTS[name] ?? {})) {
-    if (source[field] === undefined || (source[field] === '' && name !== 'hostPath')) source[field] = value
+    if (source[field] === undefined || (source[field] === '' && !WITH_POINTERS.includes(name))) source[field] = value
   }
 }

@@ -1,8 +1,9 @@
 /** Thread: pool. What a persistent volume says of itself; also where an attachment carries it inline. */
+import { posix } from 'node:path'
 import { type FieldPath, forbidden, notSupported, required } from '../../../api/field-error.js'
 import { dnsSubdomain, type Errors, type List, optionalBy } from '../../../api/validation/checks.js'
 import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
-import { positiveQuantity } from '../../../api/validation/quantities.js'
+import { nonnegativeQuantity, positiveQuantity } from '../../../api/validation/quantities.js'
 import {
   type PersistentVolumeSpec,
   SOURCES,
@@ -36,7 +37,13 @@ function capacityErrors(capacity: Readonly<Record<string, string>>, path: FieldP
   const names = Object.keys(capacity)
   const errors: Errors = names.length === 0 ? [required(path)] : []
   if (names.length !== 1 || names[0] !== 'storage') errors.push(notSupported(path, capacity, ['storage']))
-  return [...errors, ...names.flatMap((name) => positiveQuantity(capacity[name]!, path.key(name)))]
+  return [
+    ...errors,
+    ...names.flatMap((name) => [
+      ...nonnegativeQuantity(capacity[name]!, path.key(name)),
+      ...positiveQuantity(capacity[name]!, path.key(name)),
+    ]),
+  ]
 }
 
 /** What an inline volume may not have. */
@@ -87,8 +94,8 @@ export function persistentVolumeSpecErrors(
   )
   if (given.length === 0) errors.push(required(path, 'must specify a volume type'))
   const has = (name: SourceName): boolean => given.some(([other]) => other === name)
-  if (has('local') && !spec.nodeAffinity?.required) errors.push(required(path.child('nodeAffinity')))
-  const root = /^\/*(\.\/*)*$/.test(String(sourceOf(spec, 'hostPath')?.['path'] ?? '-'))
+  if (given[0]?.[0] === 'local' && !spec.nodeAffinity) errors.push(required(path.child('nodeAffinity')))
+  const root = posix.normalize(String(sourceOf(spec, 'hostPath')?.['path'] ?? '')) === '/'
   if (has('hostPath') && root && spec.persistentVolumeReclaimPolicy === 'Recycle')
     errors.push(forbidden(path.child('persistentVolumeReclaimPolicy'), "may not be 'recycle' for a hostPath of '/'"))
   return [...errors, ...(inline ? [] : attributesClassErrors(spec, path, has('csi')))]
