@@ -32,6 +32,7 @@ export class RegistryAdmissionWriter implements AdmissionWriter {
       namespace,
       resource: resource.resource,
       subresource: '',
+      verb: 'create',
       apiGroup,
       apiVersion,
       user: SERVER,

@@ -20,7 +20,7 @@ import type { ResourceRules } from '../registry/generic/resource-rules.js'
 import type { RESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RulesStrategy, StatusStrategy, type StrategyShape } from '../registry/generic/rules-strategy.js'
 import { completeWithOptions, type Store } from '../registry/generic/store.js'
-import type { StoreHooks } from '../registry/generic/store-options.js'
+import type { StoreHooks, StoreOptions } from '../registry/generic/store-options.js'
 import { hubConversion, type StoredResource } from '../registry/stored-resource.js'
 import type { StorageHandle } from '../storage/decorator.js'
 import type { ObjectAttributes } from '../storage/interface.js'
@@ -223,8 +223,7 @@ export class EndpointTable {
         ? {}
         : { shouldDeleteDuringUpdate: rules.shouldDeleteDuringUpdate }),
       ...(rules.expires === undefined ? {} : { ttlSeconds: () => eventTtlSeconds }),
-      // A subresource takes nothing; but its update may end the object.
-      ...(update === strategy ? hooks : {}),
+      ...hooksOf(hooks, update, strategy),
       afterDelete: async (object, context) => {
         await hooks?.afterDelete?.(object, context)
         if (!context.dryRun) await deleted(groupResource, object)
@@ -308,4 +307,19 @@ function attributesOf(object: KubeObject, { fields }: StoredResource): ObjectAtt
   const values: Record<string, string> = {}
   for (let i = 0; i < pairs.length; i += 2) values[pairs[i]!] = pairs[i + 1]!
   return { labels: new MapAttributes(metadataOf(object).labels), fields: new MapAttributes(values) }
+}
+
+/** What a subresource writes takes nothing from others; but it may not be for everybody, and it may end the object. */
+function hooksOf(
+  hooks: StoreHooks | undefined,
+  update: RulesStrategy | StatusStrategy | PartStrategy,
+  strategy: RulesStrategy,
+): Pick<StoreOptions, 'beginCreate' | 'beginUpdate'> {
+  const { beginCreate, beginUpdate, beginStatusUpdate } = hooks ?? {}
+  if (update === strategy)
+    return {
+      ...(beginCreate === undefined ? {} : { beginCreate }),
+      ...(beginUpdate === undefined ? {} : { beginUpdate }),
+    }
+  return update instanceof StatusStrategy && beginStatusUpdate !== undefined ? { beginUpdate: beginStatusUpdate } : {}
 }

@@ -22,6 +22,7 @@ import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/re
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { escalationHooks } from '../registry/rbac.authorization.k8s.io/escalation-hooks.js'
 import { adminAccessHooks } from '../registry/resource.k8s.io/admin-access-hooks.js'
+import { claimStatusHooks } from '../registry/resource.k8s.io/claim-status-hooks.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/decorator.js'
 import { transportKey } from '../storage/storage-config.js'
 import { admissionChain } from './admission-plugins.js'
@@ -114,7 +115,10 @@ async function open(start: PoolStart): Promise<PoolWorker> {
         .catch((error: unknown) => logger.warn({ err: error, resource }, 'a deletion was not counted')),
     hooks: ({ group, resource }) => {
       if (group === RBAC_GROUP) return escalationHooks(resource, { authorizer, held: rbac })
-      if (group === 'resource.k8s.io') return adminAccessHooks(resource, (name) => readNamespace(endpoints, name))
+      if (group === 'resource.k8s.io') {
+        const namespace = (name: string): Promise<KubeObject | undefined> => readNamespace(endpoints, name)
+        return { ...adminAccessHooks(resource, namespace), ...claimStatusHooks(resource, { authorizer, namespace }) }
+      }
       return group === '' && resource === 'services' ? services().hooks : undefined
     },
   })

@@ -80,6 +80,7 @@ export class WorkerRequest {
       namespace: this.endpoint.info.namespaced ? info.namespace : '',
       resource: info.resource,
       subresource: info.subresource,
+      verb: info.verb,
       apiGroup: info.apiGroup,
       apiVersion: info.apiVersion,
       user,

@@ -201,6 +201,7 @@ function answer(target: Target, step: Step, stored: Map<string, KubeObject>): An
     namespace: target.info.namespaced ? NAMESPACE : '',
     resource: target.info.resource,
     subresource: '',
+    verb: 'update',
     apiGroup: target.info.group,
     apiVersion: target.info.version,
     user: { name: 'admin', uid: '', groups: [], extra: {} },

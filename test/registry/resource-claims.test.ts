@@ -4,6 +4,7 @@ import type { KubeObject } from '#keelson/api/object.js'
 import { beforeUpdate } from '#keelson/registry/generic/before-write.js'
 import { StatusStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
+import { claimStatusHooks } from '#keelson/registry/resource.k8s.io/claim-status-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 
 const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
@@ -117,4 +118,58 @@ t.test('a device that is given back takes what was said of it along; metadata st
   beforeUpdate(strategy, next, old, context)
   t.same(next, claim(devices, {}))
   t.end()
+})
+
+t.test('who writes a status needs more rights for what is allocated, and for what is said of devices', async (t) => {
+  const request = {
+    ...context,
+    apiGroup: 'resource.k8s.io',
+    resource: 'resourceclaims',
+    verb: 'patch',
+    user: {
+      name: 'system:serviceaccount:a:driver',
+      groups: [],
+      extra: { 'authentication.kubernetes.io/node-name': ['n1'] },
+    },
+  } as unknown as RequestContext
+  const asked: string[] = []
+  const write = async (rights: readonly string[], status: object, before: object, labels = {}): Promise<string[]> => {
+    const hooks = claimStatusHooks('resourceclaims', {
+      namespace: async () => ({ metadata: { labels } }),
+      authorizer: {
+        authorize: ({ verb, subresource, namespace, name }) => {
+          const right = [verb, subresource, namespace, name].join(' ')
+          asked.push(right)
+          return { decision: rights.includes(right) ? 'allow' : 'no-opinion', reason: '' }
+        },
+      },
+    })
+    const devices = { requests: [REQUEST] }
+    try {
+      await hooks!.beginStatusUpdate!(claim(devices, status), claim(devices, before), request)
+      return []
+    } catch (error) {
+      const { causes = [] } = (error as { status: { details?: { causes?: { field: string }[] } } }).status.details ?? {}
+      return causes.map(({ field }) => field)
+    }
+  }
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: ['n1'] }]
+  const allocation = { devices: { results: [DEVICE] }, nodeSelector: { nodeSelectorTerms: [{ matchFields }] } }
+  const bind = 'patch binding  '
+  const near = 'associated-node:patch driver a gpu.example.com'
+  t.same(await write([], { allocation }, {}), ['status.allocation'])
+  t.same(await write([bind], { allocation }, {}), [])
+  t.same(await write([], { allocation }, { allocation }), [])
+  t.same(await write([], { allocation, devices: [DEVICE] }, { allocation }), ['status.devices'])
+  t.same(await write([near], { allocation, devices: [DEVICE] }, { allocation }), [])
+  t.same(await write([near], { allocation }, { allocation, devices: [DEVICE] }), [])
+  const away = { ...allocation, nodeSelector: undefined }
+  t.same(await write([near], { allocation: away, devices: [DEVICE] }, { allocation: away }), ['status.devices'])
+  // What is said of devices goes with them, and is nobody's to allow.
+  t.same(await write([bind], {}, { allocation, devices: [DEVICE] }), [])
+  const admin = { devices: { results: [{ ...DEVICE, adminAccess: true }] } }
+  const label = { 'resource.kubernetes.io/admin-access': 'true' }
+  t.same(await write([bind], { allocation: admin }, {}), ['status.allocation.devices.results[0].adminAccess'])
+  t.same(await write([bind], { allocation: admin }, {}, label), [])
+  t.ok(asked.includes('arbitrary-node:patch driver a gpu.example.com'))
 })

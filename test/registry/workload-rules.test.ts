@@ -20,6 +20,7 @@ const context: RequestContext = {
   namespace: 'default',
   resource: '',
   subresource: '',
+  verb: 'update',
   apiGroup: '',
   apiVersion: 'v1',
   user: { name: 'admin', uid: '', groups: [], extra: {} },

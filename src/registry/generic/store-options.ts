@@ -45,4 +45,7 @@ export interface StoreOptions {
 }
 
 /** What a resource does around its writes beyond its rules: it needs other storages for it. */
-export type StoreHooks = Pick<StoreOptions, 'beginCreate' | 'beginUpdate' | 'afterDelete'>
+export interface StoreHooks extends Pick<StoreOptions, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+  /** Of the status alone. */
+  readonly beginStatusUpdate?: StoreOptions['beginUpdate']
+}

@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly namespace: string
   readonly resource: string
   readonly subresource: string
+  /** As authorization knows it: update, patch. */
+  readonly verb: string
   readonly apiGroup: string
   readonly apiVersion: string
   readonly user: UserInfo

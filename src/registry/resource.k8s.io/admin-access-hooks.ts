@@ -15,19 +15,21 @@ const KINDS: Readonly<Record<string, { readonly kind: string; readonly at: reado
 }
 const NOTHING_TAKEN = (): void => undefined
 
-/** `namespace` gives the object; undefined when there is none. */
-export function adminAccessHooks(
-  resource: string,
-  namespace: (name: string) => Promise<KubeObject | undefined>,
-): StoreHooks | undefined {
+/** Gives the object; undefined when there is none. */
+export type NamespaceReader = (name: string) => Promise<KubeObject | undefined>
+
+export async function isAdminNamespace(name: string, namespace: NamespaceReader): Promise<boolean> {
+  const holder = await namespace(name)
+  return holder !== undefined && metadataOf(holder).labels?.[LABEL] === 'true'
+}
+
+export function adminAccessHooks(resource: string, namespace: NamespaceReader): StoreHooks | undefined {
   const claims = KINDS[resource]
   if (claims === undefined) return undefined
   return {
     beginCreate: async (object, context) => {
       const error = adminAccessError(object, claims.at)
-      if (error === undefined) return NOTHING_TAKEN
-      const holder = await namespace(context.namespace)
-      if (holder !== undefined && metadataOf(holder).labels?.[LABEL] === 'true') return NOTHING_TAKEN
+      if (error === undefined || (await isAdminNamespace(context.namespace, namespace))) return NOTHING_TAKEN
       throw newInvalid({ group: context.apiGroup, kind: claims.kind }, metadataOf(object).name ?? '', [error])
     },
   }

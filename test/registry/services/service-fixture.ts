@@ -109,6 +109,7 @@ export class ServiceFixture {
       namespace: 'ns',
       resource: 'services',
       subresource: '',
+      verb: 'update',
       apiGroup: '',
       apiVersion: 'v1',
       user: { name: 'u', uid: '', groups: [], extra: {} },

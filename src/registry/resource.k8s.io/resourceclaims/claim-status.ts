@@ -70,11 +70,20 @@ const MOST_RESULTS = 32
 const MOST_CONDITIONS = 8
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-const idOf = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId): string =>
+export const deviceId = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId): string =>
   JSON.stringify([driver, pool, device, shareID])
 
 const allocatedIds = ({ allocation }: ClaimStatus): Set<string> =>
-  new Set((allocation?.devices?.results ?? []).map(idOf))
+  new Set((allocation?.devices?.results ?? []).map(deviceId))
+
+/** The one node that can use it, where the selector names one and nothing else; '' otherwise. */
+export function nodeOfAllocation({ nodeSelector }: Allocation): string {
+  const [term, ...others] = nodeSelector?.nodeSelectorTerms ?? []
+  const [field, ...more] = term?.matchFields ?? []
+  if (others.length + more.length + (term?.matchExpressions?.length ?? 0) > 0) return ''
+  const named = field?.key === 'metadata.name' && field.operator === 'In' && field.values?.length === 1
+  return named ? field.values![0]! : ''
+}
 
 export function setClaimStatusDefaults({ allocation }: ClaimStatus): void {
   for (const { tolerations } of allocation?.devices?.results ?? [])
@@ -85,7 +94,7 @@ export function setClaimStatusDefaults({ allocation }: ClaimStatus): void {
 export function dropReturnedDevices(status: ClaimStatus, old: ClaimStatus): void {
   const kept = allocatedIds(status)
   const returned = new Set([...allocatedIds(old)].filter((id) => !kept.has(id)))
-  const devices = (status.devices ?? []).filter((device) => !returned.has(idOf(device)))
+  const devices = (status.devices ?? []).filter((device) => !returned.has(deviceId(device)))
   if (devices.length > 0) status.devices = devices
   else delete status.devices
 }
@@ -104,7 +113,7 @@ export function claimStatusErrors(
       status.devices,
       path.child('devices'),
       (device, at) => deviceStatusErrors(device, allocated, at),
-      idOf,
+      deviceId,
     ),
     ...reservationErrors(status, old, claim.beingDeleted, path.child('reservedFor')),
     ...allocationErrors(status.allocation, old.allocation, claim.requests, path.child('allocation')),
@@ -166,7 +175,9 @@ function deviceStatusErrors(device: DeviceStatus, allocated: ReadonlySet<string>
     ...poolNameErrors(device.pool, at.child('pool')),
     ...dnsLabel(device.device ?? '', at.child('device')),
     ...givenBy(device.shareID, at.child('shareID'), uuidErrors),
-    ...(allocated.has(idOf(device)) ? [] : [invalid(at, idOf(device), 'must be an allocated device in the claim')]),
+    ...(allocated.has(deviceId(device))
+      ? []
+      : [invalid(at, deviceId(device), 'must be an allocated device in the claim')]),
     ...(conditions > MOST_CONDITIONS ? [tooMany(at.child('conditions'), conditions, MOST_CONDITIONS)] : []),
     ...conditionErrors(device.conditions, at.child('conditions')),
     ...givenBy(device.data, at.child('data'), opaqueErrors),
