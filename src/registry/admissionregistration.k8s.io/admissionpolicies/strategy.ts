@@ -18,6 +18,7 @@ import {
   type MatchResources,
   matchResourcesErrors,
 } from '../match-rules.js'
+import { policyStatusRules } from './policy-status.js'
 
 interface Mutation {
   patchType?: string
@@ -208,5 +209,5 @@ const rulesOf = (mutating: boolean): ResourceRules => ({
   ),
 })
 
-export const validatingAdmissionPolicyRules = rulesOf(false)
+export const validatingAdmissionPolicyRules: ResourceRules = { ...rulesOf(false), status: policyStatusRules }
 export const mutatingAdmissionPolicyRules = rulesOf(true)

@@ -119,6 +119,7 @@ export const apiServiceRules: ResourceRules = {
   prepareForCreate,
   validate,
   status: {
+    resetFields: [['metadata'], ['spec']],
     prepareForUpdate: keepMetadata,
     validateUpdate: (object) =>
       each((object as APIService).status?.conditions, FieldPath.of('status', 'conditions'), ({ status }, at) =>

@@ -135,6 +135,7 @@ export const deploymentRules: ResourceRules = {
   warningsOnUpdate: (object, old) =>
     isNewGeneration(object, old) ? templateWarnings((object as Deployment).spec?.template) : [],
   status: {
+    resetFields: [['spec'], ['metadata', 'labels']],
     prepareForUpdate: (object, old) => {
       if (old.metadata?.labels === undefined) delete metadataOf(object).labels
       else metadataOf(object).labels = old.metadata.labels

@@ -146,6 +146,7 @@ export const podRules: ResourceRules = {
     ]
   },
   status: {
+    resetFields: [['spec'], ['metadata', 'deletionTimestamp'], ['metadata', 'ownerReferences']],
     prepareForUpdate: prepareStatusForUpdate,
     validateUpdate: podStatusErrors,
     warningsOnUpdate: (object) =>

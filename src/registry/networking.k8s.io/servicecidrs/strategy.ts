@@ -38,7 +38,7 @@ export const serviceCidrRules: ResourceRules = {
   metadataOnUpdate: 'changes',
   validate,
   validateUpdate,
-  status: { prepareForUpdate: keepMetadata },
+  status: { resetFields: [['metadata'], ['spec']], prepareForUpdate: keepMetadata },
   table: tableOf<ServiceCIDR>(
     text('CIDRs', 'The ranges.', (object) => cidrsOf(object).join(',')),
     age(),

@@ -76,6 +76,7 @@ export const volumeAttachmentRules: ResourceRules = {
   validate,
   validateUpdate: (object, old) => [...validate(object), ...immutable(object['spec'], old['spec'], SPEC)],
   status: {
+    resetFields: [['metadata'], ['spec']],
     prepareForUpdate: keepMetadata,
     validateUpdate: (object) => validate(object),
   },

@@ -1,0 +1,30 @@
+/** Thread: pool. What the checking of types found in the expressions of a policy. */
+import { FieldPath } from '../../../api/field-error.js'
+import { type Errors, each, type List, requiredBy } from '../../../api/validation/checks.js'
+import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
+import type { UpdateRules } from '../../generic/resource-rules.js'
+import { keepMetadata } from '../../generic/rules-strategy.js'
+
+interface PolicyStatus {
+  typeChecking?: { expressionWarnings?: List<{ fieldRef?: string; warning?: string }> }
+  conditions?: List<Condition>
+}
+
+const STATUS = FieldPath.of('status')
+
+function errorsOf({ typeChecking, conditions }: PolicyStatus): Errors {
+  const warnings = STATUS.child('typeChecking', 'expressionWarnings')
+  return [
+    ...each(typeChecking?.expressionWarnings, warnings, ({ fieldRef, warning }, at) => [
+      ...requiredBy(warning, at.child('warning')),
+      ...requiredBy(fieldRef?.trim(), at.child('fieldRef')),
+    ]),
+    ...conditionErrors(conditions, STATUS.child('conditions')),
+  ]
+}
+
+export const policyStatusRules: UpdateRules = {
+  resetFields: [['metadata'], ['spec']],
+  prepareForUpdate: keepMetadata,
+  validateUpdate: (object) => errorsOf((object['status'] ?? {}) as PolicyStatus),
+}
