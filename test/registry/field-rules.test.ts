@@ -260,3 +260,50 @@ t.test('the source of a claim in a template may have no group, which Go prints a
   ])
   t.end()
 })
+
+t.test('features of a node are sorted names, with parts below them', (t) => {
+  const of = (...declaredFeatures: string[]): string[] =>
+    causes('nodes', '', { metadata: { name: 'n' }, status: { declaredFeatures } } as KubeObject)
+  t.same(of('A', 'B/c', 'B/d'), [])
+  for (const odd of ['a', 'A/', 'A/1', 'A'.repeat(254)])
+    t.same(of(odd), ['status.declaredFeatures[0]|FieldValueInvalid'], odd)
+  t.same(of('B', 'A', 'A'), [
+    'status.declaredFeatures[1]|FieldValueInvalid',
+    'status.declaredFeatures[2]|FieldValueDuplicate',
+  ])
+  t.end()
+})
+
+t.test('what a slice offers has names, limits and one way to choose nodes', (t) => {
+  const of = (spec: object): string[] =>
+    causes('resourceslices', 'resource.k8s.io', {
+      spec: { driver: 'd.example.com', pool: { name: 'p', resourceSliceCount: 1 }, nodeName: 'n', ...spec },
+    } as KubeObject)
+  const device = (more: object): object => ({ devices: [{ name: 'd', ...more }] })
+  const term = { matchExpressions: [{ key: 'k', operator: 'Exists' }] }
+  const chosen = (nodeSelectorTerms: object[]): object => ({ nodeName: undefined, nodeSelector: { nodeSelectorTerms } })
+  const cases: [object, string[]][] = [
+    [device({ attributes: { 'a.example.com/b': { int: 1 }, c: { version: '1.0.0-a.1' } } }), []],
+    [device({ attributes: { 'a-b': { int: 1 } } }), ['spec.devices[0].attributes|FieldValueInvalid']],
+    [
+      device({ attributes: { c: { version: '1.0.0-01' } } }),
+      ['spec.devices[0].attributes[c].version|FieldValueInvalid'],
+    ],
+    [{ devices: [{ name: 'd' }, { name: 'd' }] }, ['spec.devices[1]|FieldValueDuplicate']],
+    [device({ nodeName: 'n' }), ['spec.devices[0]|FieldValueInvalid']],
+    [device({ taints: Array.from({ length: 17 }, () => ({})) }), ['spec.devices[0].taints|FieldValueTooMany']],
+    [{ sharedCounters: [{ name: 's', counters: { m: { value: '1' } } }] }, []],
+    [
+      { sharedCounters: [{ counters: {} }] },
+      ['spec.sharedCounters[0].counters|FieldValueRequired', 'spec.sharedCounters[0].name|FieldValueRequired'],
+    ],
+    [{ sharedCounters: [], devices: [] }, ['spec|FieldValueInvalid']],
+    [{ allNodes: false }, ['spec.allNodes|FieldValueInvalid']],
+    [{ allNodes: true }, ['spec|FieldValueInvalid']],
+    [{ nodeName: '' }, ['spec.nodeName|FieldValueInvalid', 'spec|FieldValueRequired']],
+    [chosen([term]), []],
+    [chosen([term, term]), ['spec.nodeSelector.nodeSelectorTerms|FieldValueInvalid']],
+  ]
+  for (const [spec, expected] of cases) t.same(of(structuredClone(spec)), expected, JSON.stringify(spec).slice(0, 100))
+  t.end()
+})
