@@ -63,7 +63,7 @@ export class WatchClient {
     this.#socket.destroy()
   }
 
-  /** The server writes one event a chunk. */
+  /** The server writes whole events: one a chunk, or several that came together. */
   #take(chunk: string): void {
     this.#text += chunk
     if (this.#head) {
@@ -79,8 +79,12 @@ export class WatchClient {
       const start = chunkHead[0].length
       const end = start + Number.parseInt(chunkHead[1]!, 16)
       if (this.#text.length < end) return
-      const event = this.#text.slice(start, end)
-      if (event.trim() !== '') this.#lines.push(event)
+      this.#lines.push(
+        ...this.#text
+          .slice(start, end)
+          .split('\n')
+          .filter((line) => line.trim() !== ''),
+      )
       this.#text = this.#text.slice(end)
     }
   }
