@@ -15,7 +15,6 @@ export interface ListOptions {
   readonly sendInitialEvents: boolean | undefined
 }
 
-const FALSE_WORDS = new Set(['false', '0', 'f', 'F', 'FALSE', 'False'])
 const INTEGER = /^[+-]?\d+$/
 const KIND = { group: 'meta.k8s.io', kind: 'ListOptions' }
 
@@ -33,8 +32,9 @@ const NONE: ListOptions = {
   sendInitialEvents: undefined,
 }
 
-/** Anything but a word for false is true, also an empty value. */
-export const parseBoolean = (value: string | null): boolean => value !== null && !FALSE_WORDS.has(value)
+/** Anything but 0 and `false`, in letters of any size, is true, also an empty value. */
+export const parseBoolean = (value: string | null): boolean =>
+  value !== null && value !== '0' && value.toLowerCase() !== 'false'
 
 function parseInteger(value: string | null): number | undefined {
   if (value === null || value === '') return undefined

@@ -26,6 +26,7 @@ import { FrontEndAssembly } from './front-end-assembly.js'
 import { FrontEndState } from './front-end-state.js'
 import { FrontEndWorker } from './front-end-worker.js'
 import { FrontEnds } from './front-ends.js'
+import { limitHeaders } from './header-limit.js'
 import { InspectedThreads } from './inspected-threads.js'
 import { Pool } from './pool.js'
 import type { CallHandlers } from './port-calls.js'
@@ -52,6 +53,7 @@ export interface ComposeOptions {
 
 export async function compose({ config, logger, onFatal }: ComposeOptions): Promise<Server> {
   const lifecycle = new Lifecycle()
+  limitHeaders()
   try {
     return await build(lifecycle, { config, logger, onFatal })
   } catch (error) {

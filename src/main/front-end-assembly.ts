@@ -5,6 +5,7 @@
  *   open() ──listen()──▶ listening ──stopListening()──▶ draining ──drain()──▶ ──close()──▶ closed
  */
 import type { MessagePort } from 'node:worker_threads'
+import type { RequestInfo } from '../api/request-info.js'
 import { Authentication } from '../auth/authn/authentication.js'
 import { MeteredAuthenticator } from '../auth/authn/metered-authenticator.js'
 import { SharedObjects } from '../auth/authn/object-source.js'
@@ -145,7 +146,7 @@ export class FrontEndAssembly implements Closable {
       requestTimeoutMs: config.requestTimeoutMs,
       minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
       authenticator: new MeteredAuthenticator(authentication.authenticator, recorder, systemClock),
-      observer: openObserver(options, lifecycle),
+      observer: openObserver(options, lifecycle, (info) => frontEnd.serves(info)),
       recorder,
       authorizer: new MeteredAuthorizer(access.authorizer, recorder, systemClock),
     })
@@ -227,9 +228,10 @@ export class FrontEndAssembly implements Closable {
 function openObserver(
   { config, recorder, auditPort, logger }: FrontEndAssemblyOptions,
   lifecycle: Lifecycle,
+  isServed: (info: RequestInfo) => boolean,
 ): RequestObserver {
   const observers: RequestObserver[] = [
-    new RequestMetrics(recorder),
+    new RequestMetrics(recorder, isServed),
     new RequestLog({ logger, slowMs: config.slowRequestMs, everything: config.logLevel === 'debug' }),
   ]
   const { audit } = config

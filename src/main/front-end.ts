@@ -132,6 +132,13 @@ export class FrontEnd {
     return typeof found === 'string' ? undefined : found
   }
 
+  /** The resource, and the subresource when one is named. */
+  serves(info: RequestInfo): boolean {
+    const found = this.resource(info)
+    if (found === undefined || info.subresource === '') return found !== undefined
+    return found.info.subresources.some(({ name }) => name === info.subresource)
+  }
+
   readonly handle = (exchange: Exchange): void => {
     const request = new ApiRequest(exchange, this.#options.clock.monotonicMs())
     this.#open++

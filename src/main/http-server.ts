@@ -1,6 +1,6 @@
 /** Thread: main. The listener: the only importer of uWebSockets.js. Makes an Exchange of each request and hands it on. */
 
-import * as uws from 'uWebSockets.js'
+import type * as uws from 'uWebSockets.js'
 import { randomUUID } from 'node:crypto'
 import { assert } from '../lib/assert.js'
 import type { Closable } from '../lib/lifecycle.js'
@@ -42,6 +42,8 @@ export class ListenError extends Error {
 
 export class HttpServer implements Closable {
   readonly #options: HttpServerOptions
+  /** Loaded when it listens: by then the environment says how long headers may be (header-limit.ts). */
+  #uws!: typeof uws
   /** Accepts connections. With TLS it hands them to the newest of the apps below, each of which has its certificates. */
   #app: uws.TemplatedApp | undefined
   readonly #tlsApps: uws.TemplatedApp[] = []
@@ -59,7 +61,8 @@ export class HttpServer implements Closable {
   async start(): Promise<void> {
     const { tls, host, port, sharePort } = this.#options
     if (!sharePort && port !== 0 && !(await isPortFree(host, port))) throw new ListenError(taken(host, port))
-    const app = tls === undefined ? this.#serve(uws.App()) : this.#tlsApp(tls)
+    this.#uws = await import('uWebSockets.js')
+    const app = tls === undefined ? this.#serve(this.#uws.App()) : this.#tlsApp(tls)
     this.#app = app
     if (tls !== undefined) this.useCertificates(tls)
     await new Promise<void>((resolve, reject) => {
@@ -69,7 +72,7 @@ export class HttpServer implements Closable {
           return
         }
         this.#listenSocket = socket
-        this.#port = uws.us_socket_local_port(socket)
+        this.#port = this.#uws.us_socket_local_port(socket)
         resolve()
       }
       app.listen(host, port, listening)
@@ -91,7 +94,7 @@ export class HttpServer implements Closable {
   }
 
   #tlsApp({ certFile, keyFile, caFile, ciphers }: TlsFiles): uws.TemplatedApp {
-    const app = uws.SSLApp({
+    const app = this.#uws.SSLApp({
       cert_file_name: certFile,
       key_file_name: keyFile,
       ...(caFile === '' ? {} : { ca_file_name: caFile }),
@@ -135,7 +138,7 @@ export class HttpServer implements Closable {
 
   /** No new connections; those that are open go on. */
   stopListening(): void {
-    if (this.#listenSocket !== undefined) uws.us_listen_socket_close(this.#listenSocket)
+    if (this.#listenSocket !== undefined) this.#uws.us_listen_socket_close(this.#listenSocket)
     this.#listenSocket = undefined
   }
 

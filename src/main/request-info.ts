@@ -1,6 +1,7 @@
 /** Thread: main. From method, path and query to what is asked for. The rules are those of Kubernetes' RequestInfoFactory. */
 import { parseFieldSelector } from '../api/fields.js'
 import { SelectorError } from '../api/labels.js'
+import { parseBoolean } from '../api/list-options.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { pathSegmentName } from '../api/validation/names.js'
 
@@ -53,7 +54,7 @@ export function requestInfo(method: string, path: string, query: URLSearchParams
   fillResource(info, parts)
   // A collection: no name.
   if (info.name === '' && info.verb === 'get') {
-    info.verb = isTrue(query.get('watch')) ? 'watch' : 'list'
+    info.verb = parseBoolean(query.get('watch')) ? 'watch' : 'list'
     info.name = singleName(query.get('fieldSelector') ?? '')
   } else if (info.name === '' && info.verb === 'delete') info.verb = 'deletecollection'
   return info
@@ -83,7 +84,3 @@ function singleName(fieldSelector: string): string {
     throw error
   }
 }
-
-/** Query parameters are read as Kubernetes reads booleans: anything but false and 0 is true, also nothing. */
-export const isTrue = (value: string | null): boolean =>
-  value !== null && !['false', '0', 'f', 'F', 'FALSE', 'False'].includes(value)

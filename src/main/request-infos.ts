@@ -6,14 +6,16 @@ import type { RequestInfo } from '../api/request-info.js'
 import { newBadRequest } from '../api/status.js'
 import { requestInfo } from './request-info.js'
 
-/** Paths are long at most as a request line may be, some hundred bytes in general: about a megabyte. */
+/** Two megabytes at most, whoever sends them: longer paths than any object's are taken apart each time. */
 const MAX_PATHS = 4096
+const MAX_PATH_CHARACTERS = 512
 
 export class RequestInfos {
   #known = new Map<string, RequestInfo>()
 
   of(method: string, rawPath: string, hasQuery: boolean, query: URLSearchParams): RequestInfo {
-    if (hasQuery || method !== 'GET') return requestInfo(method, decodePath(rawPath), query)
+    if (hasQuery || method !== 'GET' || rawPath.length > MAX_PATH_CHARACTERS)
+      return requestInfo(method, decodePath(rawPath), query)
     const known = this.#known.get(rawPath)
     if (known !== undefined) return known
     const info = requestInfo(method, decodePath(rawPath), query)

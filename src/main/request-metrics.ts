@@ -46,14 +46,20 @@ interface RequestSeries {
   readonly verb: string
 }
 
+/** Where a request leads that leads nowhere. */
+const NOWHERE = { apiGroup: '', apiVersion: '', resource: '', subresource: '' }
+
 export class RequestMetrics implements RequestObserver {
   readonly #recorder: Recorder
+  readonly #isServed: (info: RequestInfo) => boolean
   readonly #kinds = new Map<string, RequestSeries>()
   #lastInfo: RequestInfo | undefined
   #last: RequestSeries | undefined
 
-  constructor(recorder: Recorder) {
+  /** `isServed`: whether there is such a resource and subresource. */
+  constructor(recorder: Recorder, isServed: (info: RequestInfo) => boolean) {
     this.#recorder = recorder
+    this.#isServed = isServed
   }
 
   onRequest(request: ObservedRequest): undefined {
@@ -102,21 +108,32 @@ export class RequestMetrics implements RequestObserver {
     const dryRun = request.dryRun ? 'All' : ''
     const verb = verbOf(request)
     const key = `${verb}\0${info.apiGroup}\0${info.apiVersion}\0${info.resource}\0${info.subresource}\0${scope}${dryRun}`
-    let series = this.#kinds.get(key)
-    if (series === undefined) {
-      series = this.#make(request, verb, dryRun)
-      this.#kinds.set(key, series)
-    }
+    const series = this.#kinds.get(key) ?? this.#newKind(key, request, verb, dryRun)
     // What else decides is in the query, and in the content type of a patch.
     this.#lastInfo = info.verb === 'patch' || request.query.size > 0 ? undefined : info
     this.#last = series
     return series
   }
 
-  #make({ info, scope, longRunning }: ObservedRequest, verb: string, dryRun: string): RequestSeries {
+  /** What is not served is a name that a client has chosen, whoever it is: one series for all such names. */
+  #newKind(key: string, request: ObservedRequest, verb: string, dryRun: string): RequestSeries {
+    const { info, scope } = request
+    const isKnown = !info.isResourceRequest || this.#isServed(info)
+    const place = isKnown ? key : `${verb}\0\0${scope}${dryRun}`
+    const known = isKnown ? undefined : this.#kinds.get(place)
+    if (known !== undefined) return known
+    const series = this.#make(request, verb, dryRun, isKnown ? info : NOWHERE)
+    this.#kinds.set(place, series)
+    return series
+  }
+
+  #make(
+    { info, scope, longRunning }: ObservedRequest,
+    verb: string,
+    dryRun: string,
+    { apiGroup, apiVersion, resource, subresource }: typeof NOWHERE,
+  ): RequestSeries {
     const recorder = this.#recorder
-    // Other paths are names that clients choose: one series for all of them.
-    const { apiGroup, apiVersion, resource, subresource } = info
     const labels = [apiGroup, apiVersion, resource, subresource, scope, COMPONENT]
     const isRead = verb === 'GET' || verb === 'LIST'
     return {

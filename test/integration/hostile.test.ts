@@ -190,6 +190,22 @@ t.test('requests that are no requests', async (t) => {
   await stillServes(t)
 })
 
+t.test('a head may be as long as tokens and selectors are', async (t) => {
+  for (const bytes of [8_000, 30_000, 60_000]) {
+    t.equal(
+      (await sendRaw(server.url, get('/version', `X: ${'x'.repeat(bytes)}\r\n`))).status,
+      200,
+      `${bytes} in a header`,
+    )
+    const listed = await sendRaw(
+      server.url,
+      get(`${CONFIGMAPS}?labelSelector=a!%3D${'x'.repeat(60)}&x=${'x'.repeat(bytes)}`),
+    )
+    t.equal(listed.status, 200, `${bytes} in the query`)
+  }
+  t.equal((await sendRaw(server.url, get('/version', `X: ${'x'.repeat(70_000)}\r\n`))).status, 431)
+})
+
 t.test('thousands of connections that say half a sentence', async (t) => {
   const before = residentBytes()
   const sockets: Socket[] = []

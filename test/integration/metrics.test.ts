@@ -286,3 +286,22 @@ t.test('counters only grow from scrape to scrape, while others are at work', asy
   t.pass(`${scrapes} scrapes of ${before.families.size} families beside 200 requests`)
   t.comment(`${((performance.now() - started) / scrapes).toFixed(1)} ms a scrape, reading it included`)
 })
+
+t.test('names that clients make up become no series', async (t) => {
+  const before = await scrape()
+  const odd = (i: number): string[] => [
+    `/apis/group${i}/v1/things${i}`,
+    `/api/v1/things${i}`,
+    `/api/v1/namespaces/default/pods/p/part${i}`,
+    `/apis/apps/version${i}/deployments?watch=1`,
+  ]
+  for (let i = 0; i < 20; i++)
+    for (const target of odd(i)) {
+      t.equal((await send('GET', target, undefined, 'alice')).status, 403)
+      t.equal((await send('GET', target, undefined, 'wrong')).status, 401)
+    }
+  const after = await scrape()
+  t.equal(between(before, after)('apiserver_request_total', { group: '', resource: '', code: '403' }), 80)
+  const { text } = await send('GET', '/metrics')
+  for (const made of ['group7', 'things7', 'part7', 'version7']) t.notMatch(text, made)
+})

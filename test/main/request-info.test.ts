@@ -1,5 +1,6 @@
 import t from 'tap'
-import { isTrue, requestInfo } from '#keelson/main/request-info.js'
+import { parseBoolean } from '#keelson/api/list-options.js'
+import { requestInfo } from '#keelson/main/request-info.js'
 
 const info = (method: string, target: string) => {
   const [path = '', query = ''] = target.split('?')
@@ -59,7 +60,7 @@ t.test('a field selector of one name makes it a request for that object', async 
 })
 
 t.test('only a word for false is false', async (t) => {
-  for (const word of ['', 'true', '1', 'yes', 'False!']) t.equal(isTrue(word), true, word)
-  for (const word of ['false', '0', 'f', 'F', 'FALSE', 'False']) t.equal(isTrue(word), false, word)
-  t.equal(isTrue(null), false)
+  for (const word of ['', 'true', '1', 'yes', 'False!', 'f', '00']) t.equal(parseBoolean(word), true, word)
+  for (const word of ['false', '0', 'FALSE', 'False', 'fAlSe']) t.equal(parseBoolean(word), false, word)
+  t.equal(parseBoolean(null), false)
 })
