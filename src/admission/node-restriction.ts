@@ -7,8 +7,10 @@ import type { AdmissionAttributes, AdmissionPlugin } from './chain.js'
 import { forbid } from './forbid.js'
 import { forbiddenNodeLabels } from './node-labels.js'
 import { type AdmissionObjects, NODES, PODS } from './objects.js'
+import type { Permissions } from './permissions.js'
 import type { Pod } from './pod.js'
 import { firstReference } from './pod-references.js'
+import { TokenAudience } from './token-audience.js'
 
 const USER_PREFIX = 'system:node:'
 const GROUP = 'system:nodes'
@@ -30,9 +32,11 @@ type Rule = (plugin: NodeRestriction, attributes: AdmissionAttributes, node: str
 export class NodeRestriction implements AdmissionPlugin {
   readonly name = 'NodeRestriction'
   readonly objects: AdmissionObjects
+  readonly tokenAudience: TokenAudience
 
-  constructor(objects: AdmissionObjects) {
+  constructor(objects: AdmissionObjects, permissions: Permissions) {
     this.objects = objects
+    this.tokenAudience = new TokenAudience(objects, permissions)
   }
 
   handles({ operation, resource }: AdmissionAttributes): boolean {
@@ -184,7 +188,8 @@ function admitClaim(attributes: AdmissionAttributes, node: string): void {
 
 async function admitToken(plugin: NodeRestriction, attributes: AdmissionAttributes, node: string): Promise<void> {
   if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return
-  const { boundObjectRef: bound } = (attributes.object?.['spec'] ?? {}) as {
+  const { boundObjectRef: bound, audiences } = (attributes.object?.['spec'] ?? {}) as {
+    audiences?: readonly string[] | null
     boundObjectRef?: { apiVersion?: string; kind?: string; name?: string; uid?: string }
   }
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || (bound.name ?? '') === '')
@@ -195,6 +200,7 @@ async function admitToken(plugin: NodeRestriction, attributes: AdmissionAttribut
     throw forbid(attributes, `the UID in the bound object reference (${bound.uid}) does not match the UID in record`)
   if (pod.spec?.nodeName !== node)
     throw forbid(attributes, 'node requested token bound to a pod scheduled on a different node')
+  await plugin.tokenAudience.check(attributes, pod, audiences ?? [])
 }
 
 function admitLease(attributes: AdmissionAttributes, node: string): void {

@@ -169,20 +169,36 @@ export const newInternalError = (cause: string): StatusError =>
 /** A failure that has no reason of its own: an unexpected one that reaches the client with its text. */
 export const newUnknown = (message: string): StatusError => failure(500, undefined, message)
 
+/** More than anybody reads: a body of 3 MB can be wrong in a million places, which would make an answer of 400 MB. */
+const MAX_CAUSES = 1000
+const MAX_CAUSE_CHARACTERS = 1024 * 1024
+
 export function newInvalid({ group, kind }: GroupKind, name: string, errors: readonly FieldError[]): StatusError {
-  const texts = errors.map((e) => (e.field === '' ? describeFieldError(e) : `${e.field}: ${describeFieldError(e)}`))
+  const causes = causesOf(errors)
+  const texts = causes.map(({ field, message }) => (field === undefined ? message : `${field}: ${message}`))
+  const more = errors.length - causes.length
+  if (more > 0) texts.push(`and ${more} more`)
   const list = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
   const what = group === '' ? kind : `${kind}.${group}`
   return failure(422, 'Invalid', `${what} ${JSON.stringify(name)} is invalid${texts.length === 0 ? '' : `: ${list}`}`, {
     ...(name === '' ? {} : { name }),
     ...(group === '' ? {} : { group }),
     ...(kind === '' ? {} : { kind }),
-    causes: errors.map((e) => ({
-      reason: e.type,
-      message: describeFieldError(e),
-      ...(e.field === '' ? {} : { field: e.field }),
-    })),
+    causes,
   })
+}
+
+function causesOf(errors: readonly FieldError[]): StatusCause[] {
+  const causes: StatusCause[] = []
+  let characters = 0
+  for (const error of errors) {
+    if (causes.length === MAX_CAUSES || characters > MAX_CAUSE_CHARACTERS) break
+    const { type: reason, field } = error
+    const message = describeFieldError(error)
+    characters += message.length
+    causes.push({ reason, message, ...(field === '' ? {} : { field }) })
+  }
+  return causes
 }
 
 /** Another server's refusal, with its words. */

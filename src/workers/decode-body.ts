@@ -112,13 +112,17 @@ export function checkKind(
   }
 }
 
+/** Kubernetes' decoder stops counting there. */
+const MAX_STRICT_ERRORS = 100
+
 /** What a strict decoder found: an error, warnings, or nothing, as the client chose. */
 export function reportStrict(
-  errors: readonly string[],
+  found: readonly string[],
   { fieldValidation, addWarning }: Omit<DecodeOptions, 'contentType'>,
   prefix: string,
 ): void {
-  if (errors.length === 0 || fieldValidation === 'Ignore') return
+  if (found.length === 0 || fieldValidation === 'Ignore') return
+  const errors = found.slice(0, MAX_STRICT_ERRORS)
   if (fieldValidation === 'Strict') throw newBadRequest(`${prefix}${errors.join(', ')}`)
   for (const error of errors) addWarning(error)
 }

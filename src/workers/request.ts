@@ -7,9 +7,7 @@ import type { Clock } from '../lib/clock.js'
 import type { EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
 import type { RequestContext } from '../registry/generic/strategy.js'
 import type { Endpoint } from './endpoint.js'
-
-/** So many warnings reach a client; one that makes more learns that too. */
-const MAX_WARNINGS = 30
+import { Warnings } from './warnings.js'
 
 /** What all requests of a worker share. */
 export interface WorkerParts {
@@ -24,7 +22,7 @@ export class WorkerRequest {
   readonly admission: AdmissionChain
   readonly authorizer: Authorizer
   readonly query: URLSearchParams
-  readonly #warnings = new Set<string>()
+  readonly #warnings = new Warnings()
   readonly #annotations = new Map<string, string>()
   #emptied: readonly JsonPath[] = []
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
@@ -40,7 +38,7 @@ export class WorkerRequest {
   }
 
   readonly addWarning = (text: string): void => {
-    if (this.#warnings.size < MAX_WARNINGS) this.#warnings.add(text)
+    this.#warnings.add(text)
   }
 
   /** Of an attempt: the next one decodes again. */
@@ -71,7 +69,7 @@ export class WorkerRequest {
   }
 
   get warnings(): string[] {
-    return [...this.#warnings]
+    return this.#warnings.shown()
   }
 
   context(dryRun: boolean): RequestContext {

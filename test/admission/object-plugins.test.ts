@@ -238,24 +238,56 @@ t.test('OwnerReferencesPermissionEnforcement', async (t) => {
   t.equal(await write(finalizer, owned(true)), '')
 })
 
+const TOKEN_VOLUMES = [
+  { name: 'api', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
+  { name: 'v', projected: { sources: [{ serviceAccountToken: { audience: 'vault', path: 'token' } }] } },
+  { name: 'i', csi: { driver: 'inline.io' } },
+  { name: 'p', persistentVolumeClaim: { claimName: 'c' } },
+  { name: 'e', ephemeral: {} },
+]
+
 t.test('NodeRestriction', async (t) => {
   const user = { name: 'system:node:n', uid: '', groups: ['system:nodes'], extra: {} }
   const objects = new FakeObjects({
     nodes: [{ metadata: { name: 'n', uid: 'node-uid' } }],
     pods: [
-      podWith({ nodeName: 'n' }, { name: 'mine', uid: 'mine-uid' }),
+      podWith({ nodeName: 'n', volumes: TOKEN_VOLUMES }, { name: 'mine', uid: 'mine-uid' }),
+      podWith({ nodeName: 'n' }, { name: 'bare', uid: 'bare-uid' }),
       podWith({ nodeName: 'm' }, { name: 'other' }),
     ],
+    persistentvolumeclaims: [
+      { metadata: { name: 'c', namespace: 'a' }, spec: { volumeName: 'pv' } },
+      { metadata: { name: 'mine-e', namespace: 'a' }, spec: { volumeName: 'old' } },
+    ],
+    persistentvolumes: [
+      { metadata: { name: 'pv' }, spec: { csi: { driver: 'claimed.io' } } },
+      { metadata: { name: 'old' }, spec: { awsElasticBlockStore: {} } },
+    ],
+    'csidrivers.storage.k8s.io': ['inline.io', 'claimed.io', 'ebs.csi.aws.com'].map((name) => ({
+      metadata: { name },
+      spec: { tokenRequests: [{ audience: `for-${name}` }] },
+    })),
   })
-  const plugin = new NodeRestriction(objects)
+  const plugin = new NodeRestriction(
+    objects,
+    allow(
+      ({ verb, resource, namespace, name }) =>
+        verb === 'request-serviceaccounts-token-audience' && `${resource} ${namespace} ${name}` === 'granted a default',
+    ),
+  )
   const owner = { apiVersion: 'v1', kind: 'Node', name: 'n', uid: 'node-uid', controller: true }
   const mirror = { annotations: { 'kubernetes.io/config.mirror': '1' }, ownerReferences: [owner] }
   const node = (labels: object, spec: object = {}): KubeObject => ({
     metadata: { name: 'n', labels: { ...labels } },
     spec,
   })
-  const token = (name: string, uid: string): KubeObject => ({
-    spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+  const token = (name: string, uid: string, ...audiences: string[]): KubeObject => ({
+    spec: { audiences, boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name, uid } },
+  })
+  const tokenFor = (pod: string, ...audiences: string[]) => ({
+    resource: 'serviceaccounts/token',
+    object: token(pod, `${pod}-uid`, ...audiences),
+    name: 'default',
   })
   const request = (signerName: string, pem: string): KubeObject => ({
     metadata: { name: 'r' },
@@ -301,6 +333,15 @@ t.test('NodeRestriction', async (t) => {
     ['own token', { resource: 'serviceaccounts/token', object: token('mine', 'mine-uid'), name: 'default' }, /^$/],
     ['token without pod', { resource: 'serviceaccounts/token', object: { spec: {} }, name: 'default' }, /not bound/],
     ['token of another pod', { resource: 'serviceaccounts/token', object: token('other', 'x'), name: 'd' }, /UID/],
+    ['a token that no volume asks for', tokenFor('bare'), /audience "" not found/],
+    ['an audience of a volume', tokenFor('mine', 'vault'), /^$/],
+    ['an audience of a volume of another pod', tokenFor('bare', 'vault'), /audience "vault" not found/],
+    ['an audience of a driver', tokenFor('mine', 'for-inline.io'), /^$/],
+    ['an audience of a claim’s driver', tokenFor('mine', 'for-claimed.io'), /^$/],
+    ['an audience of a driver for older volumes', tokenFor('mine', 'for-ebs.csi.aws.com'), /^$/],
+    ['an audience that may be asked for', tokenFor('bare', 'granted'), /^$/],
+    ['an audience of nobody', tokenFor('mine', 'bank'), /audience "bank" not found/],
+    ['two audiences', tokenFor('mine', 'vault', ''), /0 or 1 audiences/],
     [
       'own lease',
       { resource: 'leases.coordination.k8s.io', namespace: 'kube-node-lease', object: { metadata: { name: 'n' } } },

@@ -38,3 +38,12 @@ t.test('an invalid object lists a cause for each field', async (t) => {
 t.test('a generic answer has empty details', async (t) => {
   t.same(newGenericServerResponse(404).status.details, {})
 })
+
+t.test('what is wrong in a million places is told in a thousand', async (t) => {
+  const errors = Array.from({ length: 100_000 }, (_, i) => required(FieldPath.of('rules').index(i)))
+  const { status } = newInvalid({ group: '', kind: 'Pod' }, 'a', errors)
+  t.equal(status.details?.causes?.length, 1000)
+  t.match(status.message, /rules\[999\]: Required value, and 99000 more\]$/)
+  const long = Array.from({ length: 100 }, () => invalid(FieldPath.of('data'), 'x'.repeat(100_000), 'no'))
+  t.ok(JSON.stringify(newInvalid({ group: '', kind: 'Pod' }, 'a', long).status).length < 4_000_000, 'nor at any length')
+})

@@ -1,0 +1,30 @@
+/** Thread: pool. What a client is warned of, each thing once, in headers: so never at any length. */
+
+/** As in kube-apiserver: beyond so many characters each warning gets its beginning only, while there is room. */
+const MAX_CHARACTERS = 4096
+const MAX_BEGINNING = 256
+
+export class Warnings {
+  readonly #texts = new Set<string>()
+  #characters = 0
+
+  add(text: string): void {
+    // Beginnings of what is there fill the headers already.
+    if (text === '' || this.#texts.size > MAX_CHARACTERS || this.#texts.has(text)) return
+    this.#texts.add(text)
+    this.#characters += text.length
+  }
+
+  shown(): string[] {
+    if (this.#characters <= MAX_CHARACTERS) return [...this.#texts]
+    const shown: string[] = []
+    let characters = 0
+    for (const text of this.#texts) {
+      if (characters >= MAX_CHARACTERS) break
+      const beginning = [...text.slice(0, 2 * MAX_BEGINNING)].slice(0, MAX_BEGINNING).join('')
+      characters += beginning.length
+      shown.push(beginning)
+    }
+    return shown
+  }
+}
