@@ -32,8 +32,9 @@ const OBJECT_VERBS: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 /** Throws the 404 or 405 that a path deserves whose shape or verb the resource does not have. */
 export function checkShape(info: RequestInfo, resource: ServedResource, nameInPath: boolean): void {
   const { namespaced, verbs, subresources } = resource.info
-  if (!namespaced && info.namespace !== '' && info.resource !== 'namespaces') throw newGenericServerResponse(404)
+  if (!namespaced && info.namespace !== '' && !isOwnNamespace(info, nameInPath)) throw newGenericServerResponse(404)
   if (namespaced && info.namespace === '' && nameInPath) throw newGenericServerResponse(404)
+  if (info.parts.length > 3 && info.subresource !== 'proxy') throw newGenericServerResponse(404)
   if (info.subresource !== '') {
     const subresource = subresources.find((s) => s.name === info.subresource)
     if (subresource === undefined) throw newGenericServerResponse(404)
@@ -48,3 +49,10 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
   if (namespaced && info.namespace === '' && (info.verb === 'create' || info.verb === 'deletecollection'))
     throw newGenericServerResponse(405)
 }
+
+/**
+ * A namespace is authorized in itself, so that its owner may see it. Only in itself: below the path of another one it would
+ * be authorized there and not here.
+ */
+const isOwnNamespace = ({ resource, namespace, name }: RequestInfo, nameInPath: boolean): boolean =>
+  resource === 'namespaces' && nameInPath && namespace === name

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { KubeObject } from '#keelson/api/object.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { AccessServer, type Identity } from './access-fixture.js'
 
@@ -11,10 +12,12 @@ const server = await AccessServer.start(folder, [
   'patcher,patcher,2',
   'lister,lister,3',
   'nobody,nobody,4',
+  'owner,owner,5',
 ])
 t.teardown(() => server.close())
 const as = (token: string): Identity => ({ headers: { authorization: `Bearer ${token}` } })
-const [one, patcher, lister, nobody] = ['one', 'patcher', 'lister', 'nobody'].map(as) as [
+const [one, patcher, lister, nobody, owner] = ['one', 'patcher', 'lister', 'nobody', 'owner'].map(as) as [
+  Identity,
   Identity,
   Identity,
   Identity,
@@ -43,6 +46,7 @@ await server.role('b', 'lister', [
 await server.bind('a', 'one', 'Role/one', ['user:one'])
 await server.bind('a', 'patcher', 'Role/patcher', ['user:patcher'])
 await server.bind('b', 'lister', 'Role/lister', ['user:lister'])
+await server.bind('a', 'owner', 'ClusterRole/cluster-admin', ['user:owner'])
 
 t.test('paths and encodings: what is authorized is what is executed', async (t) => {
   const tricks = [
@@ -97,6 +101,42 @@ t.test('paths and encodings: what is authorized is what is executed', async (t) 
     }
   }
   t.equal((await server.ask(one, 'GET', `${SECRETS}/onl%79`)).status, 200, 'an encoded letter is that letter, for both')
+})
+
+t.test('who owns a namespace owns nothing outside it by a path through it', async (t) => {
+  const inside = '/api/v1/namespaces/a'
+  t.equal((await server.ask(owner, 'GET', inside)).status, 200)
+  t.equal((await server.ask(owner, 'GET', `${inside}/secrets/other`)).status, 200)
+  const name = { metadata: { name: 'made' } }
+  for (const [method, url, body] of [
+    ['GET', `${inside}/namespaces/b`],
+    ['GET', `${inside}/namespaces`],
+    ['GET', `${inside}/namespaces?watch=1`],
+    ['GET', `${inside}/namespaces?fieldSelector=metadata.name%3Da`],
+    ['GET', '/api/v1/watch/namespaces/a/namespaces'],
+    ['GET', '/api/v1/watch/namespaces/a/namespaces/b'],
+    ['GET', `${inside}/namespaces/b/status`],
+    ['PUT', `${inside}/namespaces/b/finalize`, { ...name, spec: {} }],
+    ['POST', `${inside}/namespaces`, name],
+    ['PUT', `${inside}/namespaces/b`, { metadata: { name: 'b', labels: { mine: 'yes' } } }],
+    ['PATCH', `${inside}/namespaces/b`, { metadata: { labels: { mine: 'yes' } } }],
+    ['DELETE', `${inside}/namespaces/b`],
+    ['DELETE', `${inside}/namespaces`],
+    ['GET', `${inside}/nodes`],
+    ['GET', `${inside}/persistentvolumes`],
+    ['POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/a/clusterroles', { ...name, rules: [] }],
+    ['POST', '/apis/rbac.authorization.k8s.io/v1/namespaces/a/clusterrolebindings', name],
+    ['GET', `${inside}/secrets/other/data/x`],
+    ['GET', `${inside}/status/b`],
+    ['GET', `${inside}/pods/p/status/x`],
+  ] as const) {
+    const headers = { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }
+    const { status } = await server.ask(owner, method, url, body, headers)
+    t.ok(status === 404 || status === 405 || status === 403, `${method} ${url}: ${status}`)
+  }
+  const b = JSON.parse((await server.ask(server.admin, 'GET', '/api/v1/namespaces/b')).body) as KubeObject
+  t.match(b.metadata, { deletionTimestamp: undefined, labels: { 'kubernetes.io/metadata.name': 'b', mine: undefined } })
+  t.equal((await server.ask(server.admin, 'GET', '/api/v1/namespaces/made')).status, 404)
 })
 
 t.test('methods: HEAD, overrides and words that are none', async (t) => {

@@ -1,4 +1,5 @@
 /** Thread: main, or a front end's own. Makes audit events of what happens to requests, as far as the policy wants them. */
+import { isIP } from 'node:net'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import type {
@@ -239,14 +240,14 @@ function objectReference({ info }: ObservedRequest): AuditObjectReference {
   }
 }
 
-/** Whom proxies say it came from, then who it came from. */
+/** Whom proxies say it came from, then who it came from. What clients write there and is no address is left out. */
 function sourceAddresses({ credentials }: ObservedRequest): string[] {
   const addresses: string[] = []
   const add = (address: string): void => {
-    if (address !== '' && !addresses.includes(address)) addresses.push(address)
+    if (isIP(address) !== 0 && !addresses.includes(address)) addresses.push(address)
   }
   for (const part of credentials.header('x-forwarded-for').split(',')) add(part.trim())
-  add(credentials.header('x-real-ip'))
+  add(credentials.header('x-real-ip').trim())
   add(credentials.remoteAddress())
   return addresses
 }
