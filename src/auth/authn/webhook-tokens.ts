@@ -1,4 +1,5 @@
 /** Thread: any. Users by tokens that a webhook knows: it is asked with a TokenReview, and its answers are remembered. */
+import { createHash } from 'node:crypto'
 import type { Json, JsonObject } from '../../api/object.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
@@ -33,7 +34,10 @@ export class WebhookTokens implements TokenAuthenticator {
 
   authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult> {
     const wanted = audiences.length === 0 ? this.#options.apiAudiences : audiences
-    const key = `${token} ${JSON.stringify(wanted)}`
+    // Refusals are remembered too, and anybody can send tokens as long as a head: what is kept of them is short.
+    const key = createHash('sha256')
+      .update(`${token} ${JSON.stringify(wanted)}`)
+      .digest('base64')
     const known = this.#answers.get(key)
     if (known !== undefined) return resultOf(known)
     let asking = this.#asking.get(key)

@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import type { JsonObject } from '#keelson/api/object.js'
 import { ClientAuthorities } from '#keelson/auth/authn/client-authorities.js'
@@ -234,4 +236,24 @@ t.test('webhook tokens', async (t) => {
   await t.rejects(judge('unlucky'), new InvalidCredentials('down'))
   await t.rejects(judge('unlucky'), InvalidCredentials)
   t.equal(asked.length, before + 2, 'that nobody answered is not remembered')
+})
+
+t.test('what a webhook refused is remembered, not kept', async (t) => {
+  const tokens = new WebhookTokens({
+    client: { review: async () => ({ status: { authenticated: false } }) },
+    version: 'v1',
+    apiAudiences: ['api'],
+    ttlMs: 120_000,
+    clock: new FakeClock(),
+  })
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const heapBytes = (): number => {
+    collect()
+    return process.memoryUsage().heapUsed
+  }
+  const before = heapBytes()
+  for (let i = 0; i < 1000; i++) await tokens.authenticateToken(String(i).repeat(60_000 / String(i).length), [])
+  const kept = heapBytes() - before
+  t.ok(kept < 10_000_000, `${kept} bytes of 60 MB`)
 })
