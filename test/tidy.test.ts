@@ -15,6 +15,16 @@ t.test('the environment and the arguments are read in one place', async (t) => {
   t.same(readers, ['src/main/header-limit.ts', 'src/main/index.ts'])
 })
 
+t.test('tables that are asked by name know no names but their own', async (t) => {
+  const plain = /^(?:export )?const ([A-Z][A-Z0-9_]*): Readonly<Record<string, [^=]*(?:=>[^=]*)*= \{/gm
+  const found = sources.flatMap(({ name, text }) => [...text.matchAll(plain)].map(([, table]) => `${name} ${table}`))
+  // One character is no name that every object has.
+  t.same(
+    found.filter((one) => !one.endsWith(' ESCAPES')),
+    [],
+  )
+})
+
 t.test('the process is ended in one place', async (t) => {
   const enders = sources.filter(({ text }) => /process\.exit\(/.test(text)).map(({ name }) => name)
   t.same(enders, ['src/main/index.ts'])

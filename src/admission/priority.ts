@@ -1,5 +1,7 @@
 /** Thread: pool. Pods get the number and the preemption policy of their priority class; a class's number never changes. */
+
 import type { KubeObject } from '../api/object.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { AdmissionAttributes, AdmissionPlugin } from './chain.js'
 import { forbid, isAbout } from './forbid.js'
 import { type AdmissionObjects, PRIORITY_CLASSES } from './objects.js'
@@ -14,10 +16,10 @@ interface PriorityClass extends KubeObject {
 const PREEMPT = 'PreemptLowerPriority'
 
 /** Two classes are built in: they are there even when nobody has made the objects. */
-const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = lookupTable({
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
-}
+})
 
 export class Priority implements AdmissionPlugin {
   readonly name = 'Priority'

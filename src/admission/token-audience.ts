@@ -2,8 +2,10 @@
  * Thread: pool. For whom a kubelet may have tokens made: the audiences that its pod's volumes name, themselves or through
  * their CSI driver; others only when an authorizer says so. Else a node could speak for its pods to anybody.
  */
+
 import type { GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { AdmissionAttributes } from './chain.js'
 import { forbid } from './forbid.js'
 import type { AdmissionObjects } from './objects.js'
@@ -16,7 +18,7 @@ const VOLUMES: GroupVersionResource = { group: '', version: 'v1', resource: 'per
 const DRIVERS: GroupVersionResource = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' }
 
 /** Volumes from before CSI are mounted by these drivers. */
-const MIGRATED: Readonly<Record<string, string>> = {
+const MIGRATED: Readonly<Record<string, string>> = lookupTable({
   awsElasticBlockStore: 'ebs.csi.aws.com',
   azureDisk: 'disk.csi.azure.com',
   azureFile: 'file.csi.azure.com',
@@ -24,7 +26,7 @@ const MIGRATED: Readonly<Record<string, string>> = {
   gcePersistentDisk: 'pd.csi.storage.gke.io',
   portworxVolume: 'pxd.portworx.com',
   vsphereVolume: 'csi.vsphere.vmware.com',
-}
+})
 
 interface Volume {
   readonly name?: string

@@ -1,10 +1,11 @@
 /** Thread: any. Go's text of a duration (1h30m, 1.5s, 300ms) and the form in which Go prints it. */
+import { lookupTable } from '../lib/lookup-table.js'
 
 export class DurationError extends Error {
   override readonly name = 'DurationError'
 }
 
-const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+const UNIT_NANOS: Readonly<Record<string, bigint>> = lookupTable({
   ns: 1n,
   us: 1_000n,
   µs: 1_000n,
@@ -13,7 +14,7 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = {
   s: 1_000_000_000n,
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
-}
+})
 const MAX = (1n << 63n) - 1n
 
 export function parseDuration(text: string): bigint {

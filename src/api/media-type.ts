@@ -1,4 +1,5 @@
 /** Thread: any. Which form of an answer a client wants: the Accept header against what can be made. */
+import { lookupTable } from '../lib/lookup-table.js'
 
 export interface MediaTypeClause {
   /** application/json; lower case */
@@ -24,11 +25,11 @@ export interface AcceptedMediaType {
 /** `unknown`: nothing of what is offered; `unknown-transformation`: the format is, the form of the object is not. */
 export type Negotiation = AcceptedMediaType | 'unknown' | 'unknown-transformation'
 
-const TYPES: Readonly<Record<string, Serialization>> = {
+const TYPES: Readonly<Record<string, Serialization>> = lookupTable({
   'application/json': 'json',
   'application/yaml': 'yaml',
   'application/vnd.kubernetes.protobuf': 'protobuf',
-}
+})
 
 export const CONTENT_TYPES: Readonly<Record<Serialization, string>> = {
   json: 'application/json',

@@ -1,4 +1,5 @@
 /** Thread: any. The operations of a resource as OpenAPI documents list them, derived from its verbs and scope. */
+import { lookupTable } from '../lib/lookup-table.js'
 import type { ResourceInfo, SubresourceInfo } from './catalogue.js'
 import type { GroupVersionKind } from './group-version.js'
 
@@ -22,7 +23,7 @@ export interface ApiOperation {
 }
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1'
-export const QUERY_TYPES: Readonly<Record<string, 'string' | 'boolean' | 'integer'>> = {
+export const QUERY_TYPES: Readonly<Record<string, 'string' | 'boolean' | 'integer'>> = lookupTable({
   allowWatchBookmarks: 'boolean',
   command: 'string',
   container: 'string',
@@ -59,7 +60,7 @@ export const QUERY_TYPES: Readonly<Record<string, 'string' | 'boolean' | 'intege
   timestamps: 'boolean',
   tty: 'boolean',
   watch: 'boolean',
-}
+})
 const words = (text: string): string[] => text.split(' ')
 const QUERY = {
   get: ['pretty'],
@@ -75,12 +76,12 @@ const QUERY = {
     'continue dryRun fieldSelector gracePeriodSeconds ignoreStoreReadErrorWithClusterBreakingPotential labelSelector limit orphanDependents pretty propagationPolicy resourceVersion resourceVersionMatch sendInitialEvents shardSelector timeoutSeconds',
   ),
 }
-const CONNECT_QUERY: Readonly<Record<string, string[]>> = {
+const CONNECT_QUERY: Readonly<Record<string, string[]>> = lookupTable({
   attach: words('container stderr stdin stdout tty'),
   exec: words('command container stderr stdin stdout tty'),
   portforward: ['ports'],
   proxy: ['path'],
-}
+})
 const LOG_QUERY = words(
   'container follow insecureSkipTLSVerifyBackend limitBytes pretty previous sinceSeconds stream tailLines timestamps',
 )

@@ -2,7 +2,9 @@
  * Thread: any. OpenAPI version 3: the index and a document a group-version. Documents are large and asked for rarely, so
  * each is made when it is asked for and not kept; hashes come from what the documents are made of.
  */
+
 import { createHash } from 'node:crypto'
+import { lookupTable } from '../lib/lookup-table.js'
 import { type Catalogue, KUBERNETES_VERSION } from './catalogue.js'
 import { TYPES } from './generated/types.js'
 import type { GroupVersionKind } from './group-version.js'
@@ -139,7 +141,7 @@ export function operationTag(group: string, version: string): string {
 
 const groupWord = (group: string): string => (group === '' ? 'core' : group.replace(/\.k8s\.io$/, ''))
 
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS: Readonly<Record<string, string>> = lookupTable({
   get: 'read',
   list: 'list',
   post: 'create',
@@ -149,7 +151,7 @@ const VERBS: Readonly<Record<string, string>> = {
   deletecollection: 'delete',
   watch: 'watch',
   watchlist: 'watch',
-}
+})
 
 /** listCoreV1NamespacedPod, connectCoreV1GetNamespacedPodExec */
 export function operationId({ action, method, subject }: ApiOperation, group: string, version: string): string {

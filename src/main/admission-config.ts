@@ -1,4 +1,5 @@
 /** Thread: main. The file of --admission-control-config-file: for each plugin its configuration, in place or in a file. */
+
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { eventRateLimitErrors } from '../admission/event-rate-limit.js'
@@ -6,17 +7,18 @@ import { podSecurityErrors } from '../admission/pod-security/configuration.js'
 import { resourceQuotaErrors } from '../admission/quota/resource-quota.js'
 import type { Json, JsonObject } from '../api/object.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import { lookupTable } from '../lib/lookup-table.js'
 
 export type AdmissionConfig = { config: Record<string, JsonObject> } | { errors: string[] }
 
 /** What is wrong with the configuration of a plugin; a plugin that takes none is not in the list. */
-const CHECKS: Readonly<Record<string, (config: JsonObject) => string[]>> = {
+const CHECKS: Readonly<Record<string, (config: JsonObject) => string[]>> = lookupTable({
   EventRateLimit: eventRateLimitErrors,
   PodNodeSelector: () => [],
   PodSecurity: podSecurityErrors,
   PodTolerationRestriction: () => [],
   ResourceQuota: resourceQuotaErrors,
-}
+})
 
 const FLAG = '--admission-control-config-file'
 

@@ -1,5 +1,6 @@
 /** Thread: main. Command-line flags: a table in, values or all errors out. Names and forms are those of kube-apiserver. */
 
+import { lookupTable } from '../lib/lookup-table.js'
 import { foreignFlag } from './foreign-flags.js'
 
 export type FlagType = 'string' | 'boolean' | 'integer' | 'duration' | 'bytes' | 'list' | 'map'
@@ -97,7 +98,7 @@ function checkValue(flag: Flag, value: string): string | undefined {
   }
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
+const UNITS_MS: Readonly<Record<string, number>> = lookupTable({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 })
 
 /** Go's way of writing durations; a bare 0 is one too. */
 export function parseDurationMs(text: string): number | undefined {
@@ -108,7 +109,15 @@ export function parseDurationMs(text: string): number | undefined {
   return total
 }
 
-const SIZES: Readonly<Record<string, number>> = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, k: 1e3, M: 1e6, G: 1e9 }
+const SIZES: Readonly<Record<string, number>> = lookupTable({
+  '': 1,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+})
 
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d+)(Ki|Mi|Gi|k|M|G)?$/.exec(text)

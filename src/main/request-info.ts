@@ -1,21 +1,23 @@
 /** Thread: main. From method, path and query to what is asked for. The rules are those of Kubernetes' RequestInfoFactory. */
+
 import { parseFieldSelector } from '../api/fields.js'
 import { SelectorError } from '../api/labels.js'
 import { parseBoolean } from '../api/list-options.js'
 import type { RequestInfo } from '../api/request-info.js'
 import { pathSegmentName } from '../api/validation/names.js'
+import { lookupTable } from '../lib/lookup-table.js'
 
 /** Below a namespace's own path these are the namespace's subresources, not resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
-const VERBS: Readonly<Record<string, string>> = {
+const VERBS: Readonly<Record<string, string>> = lookupTable({
   POST: 'create',
   GET: 'get',
   HEAD: 'get',
   PUT: 'update',
   PATCH: 'patch',
   DELETE: 'delete',
-}
+})
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

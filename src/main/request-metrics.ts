@@ -1,5 +1,7 @@
 /** Thread: main, or a front end's own. Requests as metrics: kube-apiserver's names, counted without looking anything up twice. */
+
 import type { RequestInfo } from '../api/request-info.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import { requestFamilies } from '../metrics/families.js'
 import type { Recorder, Series } from '../metrics/recorder.js'
 import type { ObservedRequest, RequestObserver, RequestOutcome } from './request-observer.js'
@@ -8,7 +10,7 @@ const COMPONENT = 'apiserver'
 /** What the server does to protect itself: turning away, giving up. */
 const TERMINATED: ReadonlySet<number> = new Set([429, 504])
 const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'portforward'])
-const METRIC_VERBS: Readonly<Record<string, string>> = {
+const METRIC_VERBS: Readonly<Record<string, string>> = lookupTable({
   get: 'GET',
   list: 'LIST',
   watch: 'WATCH',
@@ -17,16 +19,16 @@ const METRIC_VERBS: Readonly<Record<string, string>> = {
   patch: 'PATCH',
   delete: 'DELETE',
   deletecollection: 'DELETECOLLECTION',
-}
+})
 
 /** The words of apiserver_request_body_size_bytes. */
-const BODY_VERBS: Readonly<Record<string, string>> = {
+const BODY_VERBS: Readonly<Record<string, string>> = lookupTable({
   create: 'create',
   update: 'update',
   patch: 'patch',
   delete: 'delete',
   deletecollection: 'delete_collection',
-}
+})
 
 /** All series of one kind of request. */
 interface RequestSeries {

@@ -2,15 +2,17 @@
  * Thread: main, or a front end's own. The page at /ui: files without any data. Whoever opens it is asked for a token, and
  * everything it shows comes over the API with that token; without one there is nothing to see.
  */
+
 import { readFileSync } from 'node:fs'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { Exchange } from './exchange.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 
-const TYPES: Readonly<Record<string, string>> = {
+const TYPES: Readonly<Record<string, string>> = lookupTable({
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
-}
+})
 const FILES: ReadonlySet<string> = new Set([
   'index.html',
   'style.css',

@@ -1,5 +1,7 @@
 /** Thread: any. Which resources have rules of their own. What is not here is served with none. */
+
 import type { GroupResource } from '../api/group-version.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import {
   mutatingAdmissionPolicyRules,
   validatingAdmissionPolicyRules,
@@ -66,7 +68,7 @@ import { volumeAttributesClassRules } from './storage.k8s.io/volumeattributescla
 const NO_RULES: ResourceRules = {}
 
 /** By resource and group, as in flags: `deployments.apps`. */
-const RULES: Readonly<Record<string, ResourceRules>> = {
+const RULES: Readonly<Record<string, ResourceRules>> = lookupTable({
   'apiservices.apiregistration.k8s.io': apiServiceRules,
   'clusterrolebindings.rbac.authorization.k8s.io': clusterRoleBindingRules,
   'clusterroles.rbac.authorization.k8s.io': clusterRoleRules,
@@ -126,7 +128,7 @@ const RULES: Readonly<Record<string, ResourceRules>> = {
   'statefulsets.apps': statefulSetRules,
   'servicecidrs.networking.k8s.io': serviceCidrRules,
   services: serviceRules,
-}
+})
 
 export function rulesOf({ group, resource }: GroupResource): ResourceRules {
   return RULES[group === '' ? resource : `${resource}.${group}`] ?? NO_RULES

@@ -11,6 +11,7 @@ import type { BootstrapPolicy } from '../auth/authz/bootstrap/bootstrap-policy.j
 import type { BindingObject, RoleObject } from '../auth/authz/bootstrap/policy-text.js'
 import { type Reconciled, reconcileBinding, reconcileRole } from '../auth/authz/bootstrap/reconcile.js'
 import { RBAC_GROUP } from '../auth/authz/rbac-index.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { AccessReport, EncodedResponse, PoolRequest } from '../protocol/main-pool.js'
 import type { ObjectLookup } from './object-lookup.js'
 
@@ -113,7 +114,12 @@ const placeOf = (object: KubeObject): string => {
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
-const VERBS: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+const VERBS: Readonly<Record<string, string>> = lookupTable({
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+})
 
 function serverRequest(
   method: string,

@@ -1,4 +1,5 @@
 /** Thread: pool. PATCH in its four forms; apply may create the object. */
+
 import { FieldPath, invalid } from '../api/field-error.js'
 import { formatGroupVersion } from '../api/group-version.js'
 import { decodeTree } from '../api/json/decode.js'
@@ -10,6 +11,7 @@ import { parseMediaType } from '../api/media-type.js'
 import { deepCopy, type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaTypeGeneric } from '../api/status.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
@@ -25,12 +27,12 @@ import { parseWriteOptions, type WriteOptions } from './write-options.js'
 
 type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
 
-const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
+const PATCH_TYPES: Readonly<Record<string, PatchType>> = lookupTable({
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
-}
+})
 
 export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint } = worker

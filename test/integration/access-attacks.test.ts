@@ -1,3 +1,4 @@
+import { connect } from 'node:tls'
 import t from 'tap'
 import type { KubeObject } from '#keelson/api/object.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
@@ -24,12 +25,29 @@ const [one, patcher, lister, nobody, owner] = ['one', 'patcher', 'lister', 'nobo
   Identity,
 ]
 
+/** Node's client refuses words that are no methods of HTTP. */
+function sendMethod(method: string): Promise<number> {
+  const { cert, key } = server.admin
+  return new Promise((resolve, reject) => {
+    const port = Number(new URL(server.process.url).port)
+    const socket = connect({ host: '127.0.0.1', port, ca: server.file('ca.crt'), cert, key }, () =>
+      socket.write(`${method} /api/v1/namespaces/a/pods HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`),
+    )
+    socket.once('data', (data) => {
+      socket.destroy()
+      resolve(Number(data.toString().split(' ')[1]))
+    })
+    socket.once('error', reject)
+  })
+}
+
 for (const name of ['a', 'b']) await server.make('/api/v1/namespaces', { metadata: { name } })
 for (const name of ['only', 'other', 'third'])
   await server.make(SECRETS, { metadata: { name }, stringData: { password: name === 'only' ? 'open' : 'hunter2' } })
 for (const name of ['x', 'y'])
   await server.make('/api/v1/namespaces/b/secrets', { metadata: { name }, stringData: { password: 'open' } })
 await server.make('/api/v1/namespaces/a/configmaps', { metadata: { name: 'there' } })
+await server.make('/api/v1/namespaces/a/serviceaccounts', { metadata: { name: 'robot' } })
 await server.role('a', 'one', [
   { apiGroups: [''], resources: ['secrets'], resourceNames: ['only'], verbs: ['get', 'list', 'watch'] },
 ])
@@ -152,6 +170,26 @@ t.test('methods: HEAD, overrides and words that are none', async (t) => {
     const { status, body } = await server.ask(one, method, url, undefined, headers)
     t.notMatch(body, HIDDEN, `${method} ${url}: ${status}`)
     if (!url.endsWith('only')) t.ok(status >= 400, `${method} ${url}: ${status}`)
+  }
+})
+
+t.test('names that every object of JavaScript has are names like others', async (t) => {
+  for (const name of ['constructor', 'toString', '__proto__', 'valueOf', 'hasOwnProperty']) {
+    const asked = await sendMethod(name)
+    t.equal(asked, 405, `the method ${name}`)
+    const impersonating = { 'impersonate-user': 'nobody' }
+    const passed = await server.ask(server.admin, 'GET', `/api/v1/namespaces/a/${name}/x/log`, undefined, impersonating)
+    t.equal(passed.status, 403, `the resource ${name}`)
+    const post = (url: string, body: object) => server.ask(owner, 'POST', `/api/v1/namespaces/a/${url}`, body)
+    t.equal((await post('secrets', { metadata: { name: 's' }, type: name })).status, 201, `the type ${name}`)
+    t.equal((await server.ask(owner, 'DELETE', `${SECRETS}/s`)).status, 200)
+    const pod = { spec: { containers: [{ name: 'c', image: 'i' }], priorityClassName: name } }
+    t.equal((await post('pods', { metadata: { name: 'p' }, ...pod })).status, 403, `the priority class ${name}`)
+    const account = { boundObjectRef: { kind: name, apiVersion: 'v1', name: 'x' } }
+    t.equal((await post('serviceaccounts/robot/token', { spec: account })).status, 400, `bound to the kind ${name}`)
+    const patch = { 'content-type': name }
+    const patched = await server.ask(owner, 'PATCH', '/api/v1/namespaces/a/configmaps/there', '{}', patch)
+    t.equal(patched.status, 415, `the patch ${name}`)
   }
 })
 

@@ -1,4 +1,5 @@
 /** Thread: any. The words of an expression. */
+import { lookupTable } from '../../lib/lookup-table.js'
 import { CelSyntaxError, type LiteralType } from './syntax.js'
 
 export interface Token {
@@ -18,12 +19,20 @@ const TEXT =
   /([bBrR]{0,2})("""[\s\S]*?(?:[^\\]|(?:[^\\](?:\\\\)+))"""|""""""|'''[\s\S]*?(?:[^\\]|(?:[^\\](?:\\\\)+))'''|''''''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*')/y
 const RAW_TEXT = /([bB]?[rR][bB]?)("""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n\r]*"|'[^'\n\r]*')/y
 const ESCAPE = /\\(?:[abfnrtv\\?"'`]|x[0-9a-fA-F]{2}|X[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})/g
-const SIMPLE: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' }
-const CONSTANTS: Readonly<Record<string, Token['literal']>> = {
+const SIMPLE: Readonly<Record<string, string>> = lookupTable({
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+})
+const CONSTANTS: Readonly<Record<string, Token['literal']>> = lookupTable({
   true: { type: 'bool', value: true },
   false: { type: 'bool', value: false },
   null: { type: 'null', value: null },
-}
+})
 
 export function tokensOf(source: string): Token[] {
   const tokens: Token[] = []

@@ -6,6 +6,7 @@
  * lists and maps an item at a time. An embedded struct is a message of its own that is always there; its fields lie in
  * the same object as those around it.
  */
+import { lookupTable } from '../../lib/lookup-table.js'
 import { type FieldPlan, planOf, type StructPlan } from '../json/type-plan.js'
 import type { FieldSchema, ScalarSchema, StructSchema, TypeSchema } from '../schema.js'
 
@@ -178,11 +179,11 @@ const SCALAR_OPS: Readonly<Record<Exclude<ScalarSchema['kind'], 'any'>, Op>> = {
   quantity: Op.quantity,
   'int-or-string': Op.intOrString,
 }
-const UNION_OPS: Readonly<Record<string, Op>> = {
+const UNION_OPS: Readonly<Record<string, Op>> = lookupTable({
   JSONSchemaPropsOrArray: Op.schemaOrArray,
   JSONSchemaPropsOrBool: Op.schemaOrBool,
   JSONSchemaPropsOrStringArray: Op.schemaOrStrings,
-}
+})
 
 function opOf(type: TypeSchema): Op {
   if (type.kind === 'struct') return Op.message

@@ -5,8 +5,10 @@
  * The algorithm is a property of the key, never of the token alone: a token whose header names one that its key does not
  * have (`none`, HS256 over a public key) is refused before anything is computed.
  */
+
 import { constants, createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import type { Json, JsonObject } from '../../api/object.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 
 export class JwtError extends Error {
   override readonly name = 'JwtError'
@@ -118,7 +120,11 @@ const SCHEMES: Readonly<Record<string, Scheme>> = Object.freeze(
 )
 
 const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
-const EC_ALGORITHMS: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' }
+const EC_ALGORITHMS: Readonly<Record<string, string>> = lookupTable({
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+})
 
 /** What a key can verify; the first is what it signs with. Throws JwtError for a key that is neither RSA nor EC. */
 export function algorithmsOf(key: KeyObject): readonly string[] {

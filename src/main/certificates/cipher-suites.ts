@@ -1,9 +1,10 @@
 /** Thread: main. Cipher suites and versions of TLS, from the names that kube-apiserver's flags have to OpenSSL's. */
+import { lookupTable } from '../../lib/lookup-table.js'
 
 export const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const
 
 /** Of TLS 1.2; those of 1.3 are all safe and cannot be chosen, there as here. */
-const SUITES: Readonly<Record<string, string>> = {
+const SUITES: Readonly<Record<string, string>> = lookupTable({
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
   TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -14,7 +15,7 @@ const SUITES: Readonly<Record<string, string>> = {
   TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'ECDHE-RSA-AES128-SHA',
   TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'ECDHE-ECDSA-AES256-SHA',
   TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'ECDHE-RSA-AES256-SHA',
-}
+})
 const OF_VERSION_13 = new Set(['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'])
 
 /**

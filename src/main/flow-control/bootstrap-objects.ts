@@ -2,6 +2,7 @@
  * Thread: any. The flow schemas and priority levels of Kubernetes v1.36 in compact form. Two of each are mandatory and never
  * differ from this; the others are suggested, and a user who changes one keeps the change.
  */
+import { lookupTable } from '../../lib/lookup-table.js'
 import {
   AUTO_UPDATE_ANNOTATION,
   type FlowSchema,
@@ -15,14 +16,14 @@ export const EXEMPT = 'exempt'
 export const CATCH_ALL = 'catch-all'
 
 /** shares, lendable percent, queues, hand size; each queue holds 50. */
-const LIMITED_LEVELS: Readonly<Record<string, readonly [number, number, number, number]>> = {
+const LIMITED_LEVELS: Readonly<Record<string, readonly [number, number, number, number]>> = lookupTable({
   system: [30, 33, 64, 6],
   'node-high': [40, 25, 64, 6],
   'leader-election': [10, 0, 16, 4],
   'workload-high': [40, 50, 128, 6],
   'workload-low': [100, 90, 128, 6],
   'global-default': [20, 50, 128, 6],
-}
+})
 const QUEUE_LENGTH_LIMIT = 50
 
 const annotated = (name: string): { name: string; annotations: Record<string, string> } => ({

@@ -4,11 +4,13 @@
  * Pages are read as Latin-1, so that every byte comes out as it went in, whatever the page's encoding; tags and links are
  * ASCII. Only the values of attributes change. What is in comments, scripts and styles is left alone.
  */
+
 import { Transform } from 'node:stream'
 import zlib from 'node:zlib'
+import { lookupTable } from '../../lib/lookup-table.js'
 
 /** Which attributes of which elements hold links. */
-const LINKS: Readonly<Record<string, readonly string[]>> = {
+const LINKS: Readonly<Record<string, readonly string[]>> = lookupTable({
   a: ['href'],
   applet: ['codebase'],
   area: ['href'],
@@ -34,7 +36,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
   script: ['src'],
   source: ['src'],
   video: ['poster', 'src'],
-}
+})
 /** Their content is text, up to their own end. */
 const TEXT_ELEMENTS: ReadonlySet<string> = new Set([
   'script',

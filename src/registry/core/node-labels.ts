@@ -1,21 +1,23 @@
 /** Thread: pool. Labels of nodes that have newer names. */
+
 import type { FieldPath } from '../../api/field-error.js'
 import type { List } from '../../api/validation/checks.js'
 import type { NodeSelector, NodeSelectorTerm } from '../../api/validation/node-selectors.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 
-const NEWER: Readonly<Record<string, { readonly since: string; readonly name: string }>> = {
+const NEWER: Readonly<Record<string, { readonly since: string; readonly name: string }>> = lookupTable({
   'beta.kubernetes.io/arch': { since: 'v1.14', name: 'kubernetes.io/arch' },
   'beta.kubernetes.io/os': { since: 'v1.14', name: 'kubernetes.io/os' },
   'failure-domain.beta.kubernetes.io/region': { since: 'v1.17', name: 'topology.kubernetes.io/region' },
   'failure-domain.beta.kubernetes.io/zone': { since: 'v1.17', name: 'topology.kubernetes.io/zone' },
   'beta.kubernetes.io/instance-type': { since: 'v1.17', name: 'node.kubernetes.io/instance-type' },
-}
+})
 /** Those that nothing else took the place of, label for label. */
-const GIVEN_UP: Readonly<Record<string, string>> = {
+const GIVEN_UP: Readonly<Record<string, string>> = lookupTable({
   'app.kubernetes.io/created-by': 'deprecated since v1.9',
   'scheduler.alpha.kubernetes.io/preferAvoidPods': 'deprecated since v1.22; use taints and tolerations instead',
   'node-role.kubernetes.io/master': 'use "node-role.kubernetes.io/control-plane" instead',
-}
+})
 
 export function deprecatedNodeLabel(label: string): string | undefined {
   if (Object.hasOwn(GIVEN_UP, label)) return GIVEN_UP[label]

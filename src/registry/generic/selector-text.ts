@@ -1,13 +1,14 @@
 /** Thread: pool. A label selector in one line, in the two ways that tables show one. */
 import type { LabelSelectorObject } from '../../api/label-selector-object.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import { NONE } from './table-rules.js'
 
-const OPERATOR_TEXT: Readonly<Record<string, (key: string, values: string) => string>> = {
+const OPERATOR_TEXT: Readonly<Record<string, (key: string, values: string) => string>> = lookupTable({
   In: (key, values) => `${key} in (${values})`,
   NotIn: (key, values) => `${key} notin (${values})`,
   Exists: (key) => key,
   DoesNotExist: (key) => `!${key}`,
-}
+})
 
 export function selectorText(selector: LabelSelectorObject | null | undefined): string {
   if (selector === undefined || selector === null) return NONE

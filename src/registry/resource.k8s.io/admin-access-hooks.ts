@@ -1,7 +1,9 @@
 /** Thread: pool. Devices that others use already can be asked for in namespaces that say so with a label. */
+
 import { type FieldError, FieldPath, forbidden } from '../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import { newInvalid } from '../../api/status.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import type { StoreHooks } from '../generic/store-options.js'
 
 interface ClaimSpec {
@@ -9,10 +11,10 @@ interface ClaimSpec {
 }
 
 const LABEL = 'resource.kubernetes.io/admin-access'
-const KINDS: Readonly<Record<string, { readonly kind: string; readonly at: readonly string[] }>> = {
+const KINDS: Readonly<Record<string, { readonly kind: string; readonly at: readonly string[] }>> = lookupTable({
   resourceclaims: { kind: 'ResourceClaim', at: ['spec'] },
   resourceclaimtemplates: { kind: 'ResourceClaimTemplate', at: ['spec', 'spec'] },
-}
+})
 const NOTHING_TAKEN = (): void => undefined
 
 /** Gives the object; undefined when there is none. */

@@ -1,7 +1,8 @@
 /** Thread: any. What a server's version says about it. */
+import { lookupTable } from '../../lib/lookup-table.js'
 
 /** The first versions of each line that report progress only after the events it covers. */
-const FIRST_TRUSTED_PATCH: Readonly<Record<string, number>> = { '3.4': 25, '3.5': 8 }
+const FIRST_TRUSTED_PATCH: Readonly<Record<string, number>> = lookupTable({ '3.4': 25, '3.5': 8 })
 
 /** Earlier servers answer a progress request beside the queue of events, and so too early. */
 export function progressIsTrusted(version: string): boolean {

@@ -1,6 +1,7 @@
 /** Thread: any. */
+import { lookupTable } from '../../lib/lookup-table.js'
 
-const UNITS_MS: Readonly<Record<string, number>> = {
+const UNITS_MS: Readonly<Record<string, number>> = lookupTable({
   ns: 1e-6,
   us: 1e-3,
   µs: 1e-3,
@@ -9,7 +10,7 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   s: 1000,
   m: 60_000,
   h: 3_600_000,
-}
+})
 const PART = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y
 
 /** Go's duration text (`1h30m`, `-1.5s`, `0`) in milliseconds; undefined when it is not one. */

@@ -1,4 +1,5 @@
 /** Thread: pool. Questions about access: the same authorizer answers them that decides about requests. */
+
 import { FieldPath, invalid, required } from '../../api/field-error.js'
 import { FieldSelector } from '../../api/fields.js'
 import { type LabelOperator, LabelRequirement, LabelSelector, SelectorError } from '../../api/labels.js'
@@ -7,6 +8,7 @@ import { newBadRequest, newInvalid } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Errors } from '../../api/validation/checks.js'
 import type { Attributes, Authorizer, RuleResolver, Verdict } from '../../auth/interface.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import type { EndpointHandler, HandlerRow, HandlerTable, NamedCreate } from './handler.js'
 
 const GROUP = 'authorization.k8s.io'
@@ -269,12 +271,12 @@ function fieldRequirements({ key = '', operator = '', values }: Requirement, err
   return ''
 }
 
-const LABEL_OPERATORS: Readonly<Record<string, LabelOperator>> = {
+const LABEL_OPERATORS: Readonly<Record<string, LabelOperator>> = lookupTable({
   In: 'in',
   NotIn: 'notin',
   Exists: 'exists',
   DoesNotExist: '!',
-}
+})
 
 function labelRequirements({ key = '', operator = '', values }: Requirement, errors: string[]): string {
   const known = LABEL_OPERATORS[operator]

@@ -1,8 +1,10 @@
 /** Thread: pool. How the parts of a control plane are, asked when somebody asks: nothing of it is stored. */
+
 import https from 'node:https'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import { MapAttributes } from '../../api/selector.js'
 import { newNotFound } from '../../api/status.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
 import { NAME_COLUMN } from '../../registry/generic/table-columns.js'
 import type { EndpointHandler, HandlerRow } from './handler.js'
@@ -75,7 +77,7 @@ function conditionOf(object: KubeObject): Condition | undefined {
   return (object['conditions'] as Condition[] | undefined)?.find(({ type }) => type === 'Healthy')
 }
 
-const HEALTH: Readonly<Record<string, string>> = { True: 'Healthy', False: 'Unhealthy' }
+const HEALTH: Readonly<Record<string, string>> = lookupTable({ True: 'Healthy', False: 'Unhealthy' })
 
 const endpoint = (probes: Readonly<Record<string, ComponentProbe>>): EndpointHandler => ({
   rules: {

@@ -1,10 +1,12 @@
 /** Thread: pool. A token for a service account, bound to nothing, a pod, a secret or a node. */
+
 import { FieldPath, invalid } from '../../api/field-error.js'
 import { parseGroupVersion } from '../../api/group-version.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import { newBadRequest, newConflict, newInvalid, StatusError } from '../../api/status.js'
 import type { Errors } from '../../api/validation/checks.js'
 import type { BoundObject, ServiceAccountTokenIssuer } from '../../auth/authn/service-account-tokens.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import type { Store } from '../../registry/generic/store.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
 import { formatTime } from '../../registry/generic/system-fields.js'
@@ -29,11 +31,11 @@ const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
 const MIN_SECONDS = 600
 const MAX_SECONDS = 2 ** 32
 const DEFAULT_SECONDS = 3600
-const BINDABLE: Readonly<Record<string, { resource: string; namespaced: boolean }>> = {
+const BINDABLE: Readonly<Record<string, { resource: string; namespaced: boolean }>> = lookupTable({
   Pod: { resource: 'pods', namespaced: true },
   Secret: { resource: 'secrets', namespaced: true },
   Node: { resource: 'nodes', namespaced: false },
-}
+})
 
 function specErrors({ spec = {} }: TokenRequest): Errors {
   const seconds = spec.expirationSeconds ?? 0

@@ -1,4 +1,5 @@
 /** Thread: pool. Formats in a definition's schemas that nobody checks. */
+import { lookupTable } from '../../../lib/lookup-table.js'
 import { type Spec, schemasOf } from './definition.js'
 import { allSchemas, itemsOf, type JsonSchema } from './json-schema.js'
 
@@ -8,10 +9,10 @@ const TEXT_FORMATS = new Set([
   ...['isbn', 'isbn10', 'isbn13', 'creditcard', 'ssn', 'hexcolor', 'rgbcolor', 'byte', 'password', 'date', 'duration'],
   ...['datetime', 'k8sshortname', 'k8slongname'],
 ])
-const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
+const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = lookupTable({
   integer: ['int32', 'int64'],
   number: ['float', 'double'],
-}
+})
 
 function isKnown({ type = '', format = '' }: JsonSchema): boolean {
   if (format === '') return true

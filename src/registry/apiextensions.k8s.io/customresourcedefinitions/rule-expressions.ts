@@ -1,4 +1,5 @@
 /** Thread: pool. The rules of a schema as expressions: about values of the types that the schema says. */
+
 import { type CelEnvironment, checkExpression } from '../../../api/cel/checker.js'
 import {
   BOOL,
@@ -14,18 +15,19 @@ import {
 } from '../../../api/cel/types.js'
 import { type FieldPath, invalid } from '../../../api/field-error.js'
 import type { Errors } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import { itemsOf, type JsonSchema, propertiesOf, type ValidationRule, valuesOf } from './json-schema.js'
 
 const RESERVED = new Set([
   ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
   ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
 ])
-const TEXT_TYPES: Readonly<Record<string, CelType>> = {
+const TEXT_TYPES: Readonly<Record<string, CelType>> = lookupTable({
   byte: scalar('bytes'),
   duration: scalar('duration'),
   date: scalar('timestamp'),
   'date-time': scalar('timestamp'),
-}
+})
 const METADATA = objectOf('kubernetes.Metadata', { name: STRING, generateName: STRING })
 
 /** As expressions write a field's name; undefined when they cannot. */

@@ -1,8 +1,10 @@
 /** Thread: pool. The rules of an autoscaler's metrics. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import { parseGroupVersion } from '../../../api/group-version.js'
 import { dnsLabel, type Errors, each, type List, pathSegment, requiredBy } from '../../../api/validation/checks.js'
 import { containerResourceName, quantityOf } from '../../../api/validation/quantities.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import {
   METRIC_FIELDS,
   type MetricField,
@@ -12,13 +14,13 @@ import {
   type ObjectReference,
 } from './autoscaler.js'
 
-const TYPES: Readonly<Record<string, MetricField>> = {
+const TYPES: Readonly<Record<string, MetricField>> = lookupTable({
   ContainerResource: 'containerResource',
   External: 'external',
   Object: 'object',
   Pods: 'pods',
   Resource: 'resource',
-}
+})
 const TYPE_NAMES = Object.keys(TYPES)
 
 export function referenceErrors(reference: ObjectReference, path: FieldPath, needGroup: boolean): Errors {

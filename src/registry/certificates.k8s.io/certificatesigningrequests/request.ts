@@ -1,12 +1,14 @@
 /** Thread: pool. Reads a PKCS #10 request as far as needed to say whether it is one and is signed by its own key. */
+
 import { createPublicKey, verify } from 'node:crypto'
+import { lookupTable } from '../../../lib/lookup-table.js'
 
 const PEM = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/
 const SEQUENCE = 0x30
 const BIT_STRING = 0x03
 
 /** Object identifiers of signature algorithms, as their bytes in hex, and the digest that node knows them by. */
-const DIGESTS: Readonly<Record<string, string | null>> = {
+const DIGESTS: Readonly<Record<string, string | null>> = lookupTable({
   '2a864886f70d010105': 'sha1',
   '2a864886f70d01010b': 'sha256',
   '2a864886f70d01010c': 'sha384',
@@ -15,7 +17,7 @@ const DIGESTS: Readonly<Record<string, string | null>> = {
   '2a8648ce3d040303': 'sha384',
   '2a8648ce3d040304': 'sha512',
   '2b6570': null,
-}
+})
 
 interface Element {
   readonly tag: number

@@ -1,7 +1,9 @@
 /** Thread: pool. PersistentVolumes: storage in the cluster. Where the data is never changes. */
+
 import { FieldPath, forbidden } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
@@ -15,10 +17,10 @@ import { persistentVolumeSpecErrors, setSpecDefaults } from './volume-spec.js'
 const SPEC = FieldPath.of('spec')
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class'
 const MOUNT_ANNOTATION = 'volume.beta.kubernetes.io/mount-options'
-const OLD_ANNOTATIONS: Readonly<Record<string, string>> = {
+const OLD_ANNOTATIONS: Readonly<Record<string, string>> = lookupTable({
   [CLASS_ANNOTATION]: 'deprecated since v1.8; use "storageClassName" attribute instead',
   [MOUNT_ANNOTATION]: 'deprecated since v1.31; use "mountOptions" attribute instead',
-}
+})
 const OLD_SOURCES: Partial<Record<SourceName, string>> = {
   cephfs: 'deprecated in v1.28, non-functional in v1.31+',
   photonPersistentDisk: 'deprecated in v1.11, non-functional in v1.16+',

@@ -1,4 +1,5 @@
 /** Thread: pool. The rules of each source of a persistent volume. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import {
   dnsLabel,
@@ -10,6 +11,7 @@ import {
   optionalBy,
   requiredBy,
 } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import type { SourceName, VolumeSource } from './persistent-volume.js'
 
@@ -81,11 +83,11 @@ const glusterfs: SourceRule = (source, path) => [
   ...givenBy(source['endpointsNamespace'] as string | undefined, path.child('endpointsNamespace'), dnsLabel),
 ]
 
-const INITIATORS: Readonly<Record<string, RegExp>> = {
+const INITIATORS: Readonly<Record<string, RegExp>> = lookupTable({
   iqn: /iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/,
   eui: /^eui.[A-Fa-f0-9]{16}$/,
   naa: /^naa.[A-Fa-f0-9]{32}$/,
-}
+})
 const isInitiator = (name: string): boolean => INITIATORS[name.slice(0, 3)]?.test(name) ?? false
 
 const iscsi: SourceRule = (source, path, volumeName) => {

@@ -1,6 +1,8 @@
 /** Thread: any. Annotations that mean something to pods. */
+
 import { type FieldPath, forbidden, invalid } from '../../../api/field-error.js'
 import type { Errors } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import { localDescendingPath } from './paths.js'
 import { allContainers, type PodSpec, type SecurityProfile } from './pod-spec.js'
 
@@ -78,10 +80,10 @@ export function profileMismatchErrors(annotations: Annotations, spec: PodSpec, p
   return errors
 }
 
-const NAMES: Readonly<Record<string, readonly string[]>> = {
+const NAMES: Readonly<Record<string, readonly string[]>> = lookupTable({
   Unconfined: ['unconfined'],
   RuntimeDefault: ['runtime/default', 'docker/default'],
-}
+})
 
 function mismatch(value: string, { type = '', localhostProfile }: SecurityProfile, path: FieldPath): Errors {
   if (type === 'Localhost') {

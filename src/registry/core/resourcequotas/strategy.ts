@@ -1,4 +1,5 @@
 /** Thread: pool. ResourceQuotas: how much a namespace may use, of what, and counted over which objects. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { Errors, List } from '../../../api/validation/checks.js'
@@ -10,6 +11,7 @@ import {
   type ResourceList,
   resourceQuantity,
 } from '../../../api/validation/quantities.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
@@ -35,7 +37,7 @@ const POD_RESOURCES = new Set([
   'requests.memory',
 ])
 /** Which resources each scope can count. */
-const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
+const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = lookupTable({
   Terminating: POD_RESOURCES,
   NotTerminating: POD_RESOURCES,
   BestEffort: new Set(['pods']),
@@ -43,7 +45,7 @@ const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
   PriorityClass: POD_RESOURCES,
   CrossNamespacePodAffinity: POD_RESOURCES,
   VolumeAttributesClass: new Set(['persistentvolumeclaims', 'requests.storage']),
-}
+})
 const EXISTS_ONLY = ['Terminating', 'NotTerminating', 'BestEffort', 'NotBestEffort', 'CrossNamespacePodAffinity']
 const CONFLICTS = [
   ['BestEffort', 'NotBestEffort'],

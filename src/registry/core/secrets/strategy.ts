@@ -1,7 +1,9 @@
 /** Thread: pool. Secrets: data whose keys depend on the type, which never changes. */
+
 import { type FieldError, FieldPath, invalid, required, tooLong } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
 import { base64Bytes, immutableErrors, keyErrors, MAX_DATA_BYTES } from '../config-data.js'
@@ -16,12 +18,12 @@ const DATA = FieldPath.of('data')
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
 
 /** Keys of which all must be there, by type. */
-const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
+const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = lookupTable({
   'kubernetes.io/dockercfg': ['.dockercfg'],
   'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-}
+})
 const JSON_KEYS: ReadonlySet<string> = new Set(['.dockercfg', '.dockerconfigjson'])
 
 function validate(object: KubeObject): FieldError[] {

@@ -1,7 +1,9 @@
 /** Thread: pool. PriorityClasses: a number by a name. Those of the system are fixed. */
+
 import { FieldPath, forbidden } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
 import { type Errors, immutable, oneOf } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
@@ -12,10 +14,10 @@ interface PriorityClass extends KubeObject {
 }
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000
-export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = {
+export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = lookupTable({
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
-}
+})
 
 function validate(object: KubeObject): Errors {
   const { metadata, value = 0, globalDefault = false, preemptionPolicy } = object as PriorityClass
