@@ -1,4 +1,5 @@
 /** Thread: any. Whom a PKCS #10 request is for: the names in its subject. */
+import { firstPemBlock } from '../api/pem.js'
 
 const SEQUENCE = 0x30
 const SET = 0x31
@@ -19,10 +20,11 @@ interface Element {
 
 /** From the base64 of a PEM file; undefined when it is no request. */
 export function requestSubject(base64: string): RequestSubject | undefined {
-  const pem = Buffer.from(base64, 'base64').toString('latin1')
-  const block = /-----BEGIN CERTIFICATE REQUEST-----([\s\S]*?)-----END CERTIFICATE REQUEST-----/.exec(pem)
-  if (block === null) return undefined
-  const [info] = inside(elements(Buffer.from(block[1]!.replace(/^[^\n]*:.*$/gm, ''), 'base64'))?.[0], SEQUENCE) ?? []
+  const block = firstPemBlock(Buffer.from(base64, 'base64').toString('latin1'))
+  if (block?.type !== 'CERTIFICATE REQUEST') return undefined
+  const whole = elements(block.bytes)
+  if (whole?.length !== 1) return undefined
+  const [info] = inside(whole[0], SEQUENCE) ?? []
   const subject = inside(info, SEQUENCE)?.[1]
   const names = inside(subject, SEQUENCE)
   if (names === undefined) return undefined
@@ -41,7 +43,9 @@ export function requestSubject(base64: string): RequestSubject | undefined {
 }
 
 function textOf({ tag, content }: Element): string {
-  return tag === UTF16 ? Buffer.from(content).swap16().toString('utf16le') : content.toString('utf8')
+  return tag === UTF16 && content.length % 2 === 0
+    ? Buffer.from(content).swap16().toString('utf16le')
+    : content.toString('utf8')
 }
 
 const inside = (element: Element | undefined, tag: number): Element[] | undefined =>

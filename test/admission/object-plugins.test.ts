@@ -193,6 +193,10 @@ t.test('CertificateSubjectRestriction', async (t) => {
   t.match(await send(MASTERS_REQUEST, 'kubernetes.io/kube-apiserver-client'), /^403 .*system:masters/)
   t.equal(await send(MASTERS_REQUEST, 'example.com/own'), '')
   t.equal(await send(NODE_REQUEST, 'kubernetes.io/kube-apiserver-client'), '')
+  // A signer passes over a block that is all in one line: it would sign what nobody looked at.
+  const text = (base64: string): string => Buffer.from(base64, 'base64').toString()
+  const decoy = `${text(NODE_REQUEST).replaceAll('\n', '')}\n${text(MASTERS_REQUEST)}`
+  t.match(await send(Buffer.from(decoy).toString('base64'), 'kubernetes.io/kube-apiserver-client'), /^403/)
 })
 
 t.test('OwnerReferencesPermissionEnforcement', async (t) => {

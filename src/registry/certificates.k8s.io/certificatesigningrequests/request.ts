@@ -1,9 +1,9 @@
 /** Thread: pool. Reads a PKCS #10 request as far as needed to say whether it is one and is signed by its own key. */
 
 import { createPublicKey, verify } from 'node:crypto'
+import { firstPemBlock } from '../../../api/pem.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 
-const PEM = /-----BEGIN ([^-\n]+)-----\r?\n([\s\S]*?)-----END \1-----/
 const SEQUENCE = 0x30
 const BIT_STRING = 0x03
 
@@ -56,10 +56,10 @@ function inside(element: Element | undefined, tag: number): Element[] {
 
 /** Why the base64 of a PEM file is no certificate request; undefined when it is one. */
 export function requestProblem(base64: string): string | undefined {
-  const block = PEM.exec(Buffer.from(base64, 'base64').toString('latin1'))
-  if (block?.[1] !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
+  const block = firstPemBlock(Buffer.from(base64, 'base64').toString('latin1'))
+  if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST'
   try {
-    return signatureProblem(Buffer.from(block[2]!.replace(/^[^\n]*:.*$/gm, ''), 'base64'))
+    return signatureProblem(block.bytes)
   } catch (error) {
     if (error instanceof Error) return error.message
     throw error
@@ -67,7 +67,9 @@ export function requestProblem(base64: string): string | undefined {
 }
 
 function signatureProblem(der: Buffer): string | undefined {
-  const [info, algorithm, signature] = inside(elements(der)[0], SEQUENCE)
+  const [request, ...more] = elements(der)
+  if (more.length > 0) return 'other bytes follow it'
+  const [info, algorithm, signature] = inside(request, SEQUENCE)
   const [, , publicKey] = inside(info, SEQUENCE)
   const [identifier] = inside(algorithm, SEQUENCE)
   const digest = DIGESTS[identifier?.content.toString('hex') ?? '']
