@@ -2,6 +2,7 @@
  * Thread: any. How many seats a request takes, and for how long after its end. A list costs what it reads, in bytes; a
  * write costs the events that its watchers get; a watch costs its beginning.
  */
+import { parseBoolean } from '../../api/list-options.js'
 import type { RequestInfo } from '../../api/request-info.js'
 import { isMutating } from '../inflight.js'
 
@@ -50,7 +51,7 @@ export function estimateWork(
   if (info.verb === 'list') return listWork(info, query, sources, maxSeats)
   if (info.verb === 'watch') {
     const version = query.get('resourceVersion') ?? ''
-    const initial = query.get('sendInitialEvents') === 'true' || version === '' || version === '0'
+    const initial = parseBoolean(query.get('sendInitialEvents')) || version === '' || version === '0'
     return initial ? listWork(info, query, sources, maxSeats) : ONE_SEAT
   }
   return isMutating(info.verb) ? mutatingWork(info, sources, maxSeats) : ONE_SEAT
@@ -62,7 +63,9 @@ function listWork(info: RequestInfo, query: URLSearchParams, sources: WorkSource
   const most = Math.max(1, Math.min(maxSeats, MAX_LIST_SEATS))
   const size = sources.listSize(info)
   if (size === undefined) return seats(Math.min(UNKNOWN_LIST_SEATS, most))
-  const limit = Number(query.get('limit') ?? 0)
+  // Neither what a watch begins with nor a list of whatever is at hand comes in pages.
+  const isWhole = info.verb === 'watch' || query.get('resourceVersion') === '0'
+  const limit = isWhole ? 0 : Number(query.get('limit') ?? 0)
   const objects = limit > 0 ? Math.min(limit, size.objects) : size.objects
   return seats(Math.min(most, Math.max(1, Math.ceil((objects * size.averageBytes) / BYTES_PER_SEAT))))
 }

@@ -191,6 +191,9 @@ t.test('seats by cost: a list by its bytes, a watch that begins with one too', a
   t.equal(seats('/api/v1/pods?watch=true'), 10)
   t.equal(seats('/api/v1/pods?watch=true&resourceVersion=7'), 1)
   t.equal(seats('/api/v1/pods?watch=true&resourceVersion=7&sendInitialEvents=true'), 10)
+  t.equal(seats('/api/v1/pods?watch=true&resourceVersion=7&sendInitialEvents=1'), 10, 'in other words')
+  t.equal(seats('/api/v1/pods?limit=1&resourceVersion=0'), 10, 'a limit that does not count makes nothing cheaper')
+  t.equal(seats('/api/v1/pods?watch=true&limit=1'), 10)
   t.equal(seats('/version'), 1)
   t.equal(
     seats('/api/v1/pods', 100, { ...sources, listSize: () => undefined as never }),
