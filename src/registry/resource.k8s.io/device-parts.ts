@@ -3,6 +3,8 @@ import type { CelEnvironment } from '../../api/cel/checker.js'
 import { expressionErrors } from '../../api/cel/expression-errors.js'
 import { BOOL, DYN, mapOf, objectOf, opaque as quantityType, STRING } from '../../api/cel/types.js'
 import { duplicate, type FieldPath, invalid, notSupported, required, tooLong, tooMany } from '../../api/field-error.js'
+import { printRaw } from '../../api/json/encode.js'
+import type { Json } from '../../api/object.js'
 import {
   dnsSubdomain,
   type Errors,
@@ -154,7 +156,7 @@ export function configurationErrors({ opaque }: Configuration, at: FieldPath): E
 
 /** What drivers alone understand. */
 export function opaqueErrors(value: unknown, path: FieldPath): Errors {
-  if (Buffer.byteLength(JSON.stringify(value)) > OPAQUE_BYTES) return [tooLong(path, OPAQUE_BYTES)]
+  if (Buffer.byteLength(printRaw(value as Json)) > OPAQUE_BYTES) return [tooLong(path, OPAQUE_BYTES)]
   return typeof value === 'object' && !Array.isArray(value)
     ? []
     : [invalid(path, '<value omitted>', 'must be a valid JSON object')]
