@@ -10,12 +10,16 @@ const NORMAL_CLOSURE = 1000
 /** Before each message of a protobuf stream; a WebSocket's messages have a length of their own. */
 const LENGTH_BYTES = 4
 
-/** The subprotocol to answer with: the one that the client offers. Throws BadRequest. */
-export function socketProtocol(header: string): string {
-  const [protocol = '', ...others] = header
+/** What a client offers to speak. Its token, which may stand among them, is for this server and nobody else. */
+export const offeredProtocols = (header: string): string[] =>
+  header
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith(BEARER))
+
+/** The subprotocol to answer with: the one that the client offers. Throws BadRequest. */
+export function socketProtocol(header: string): string {
+  const [protocol = '', ...others] = offeredProtocols(header)
   if (others.length > 0) throw newBadRequest('a watch speaks one WebSocket subprotocol: several were offered')
   return protocol
 }

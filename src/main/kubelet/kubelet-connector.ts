@@ -16,6 +16,7 @@ import type { Exchange } from '../exchange.js'
 import type { PoolRunner } from '../pool.js'
 import type { ReadRequest } from '../read-context.js'
 import { respondEncoded } from '../respond-encoded.js'
+import { offeredProtocols } from '../web-socket.js'
 import { answerTo, readText, relayAnswer, sendBody } from './http-relay.js'
 import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
 import { Trust, type TrustOptions } from './trust.js'
@@ -179,12 +180,7 @@ const hasBody = (exchange: Exchange): boolean => {
   return (contentLength !== '' && contentLength !== '0') || exchange.header('transfer-encoding') !== ''
 }
 
-const protocolsOf = (exchange: Exchange): string[] =>
-  exchange
-    .header('sec-websocket-protocol')
-    .split(',')
-    .map((protocol) => protocol.trim())
-    .filter((protocol) => protocol !== '')
+const protocolsOf = (exchange: Exchange): string[] => offeredProtocols(exchange.header('sec-websocket-protocol'))
 
 async function reached<T>(answer: Promise<T>, failure: (why: string) => StatusError): Promise<T> {
   try {

@@ -250,9 +250,11 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
   })
 
   await t.test('speak over WebSockets', async (t) => {
-    const socket = new WebSocket(`ws://${host}${POD}/socket?a=b`, ['chat'])
+    const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('secret').toString('base64url')}`
+    const socket = new WebSocket(`ws://${host}${POD}/socket?a=b`, ['chat', token])
     await once(socket, 'open')
     t.equal(socket.protocol, 'chat')
+    t.equal(backend.headers['sec-websocket-protocol'], 'chat', 'the token of the client stays here')
     t.equal(backend.requests.at(-1), 'GET /socket?a=b')
     t.equal(backend.headers['x-forwarded-uri'], `${POD}/socket`)
     for (const message of ['text', Buffer.alloc(300_000, 1)]) {
