@@ -1,7 +1,8 @@
 /** Thread: any. Names of the time zone database, spelt as it spells them. */
+import { lookupTable } from '../../../lib/lookup-table.js'
 
 /** Second names of zones, by area: Intl answers with the first one, whatever the case of the second. */
-const SECOND_NAMES: Readonly<Record<string, string>> = {
+const SECOND_NAMES: Readonly<Record<string, string>> = lookupTable({
   Africa: `
     Asmara Timbuktu
   `,
@@ -52,7 +53,7 @@ const SECOND_NAMES: Readonly<Record<string, string>> = {
   US: `
     Alaska Aleutian Arizona Central East-Indiana Eastern Hawaii Indiana-Starke Michigan Mountain Pacific Samoa
   `,
-}
+})
 
 const ALIASES: ReadonlySet<string> = new Set(
   Object.entries(SECOND_NAMES).flatMap(([area, names]) =>
