@@ -132,6 +132,7 @@ export class FrontEndAssembly implements Closable {
       trust: config.kubelet,
       authorizer: access.authorizer,
       metrics: new ClientMetrics(recorder),
+      frontProxyHeaders: credentials.authentication.frontProxy?.headers,
     })
     lifecycle.own('connections to kubelets', connector)
     const frontEnd: FrontEnd = new FrontEnd({

@@ -11,6 +11,7 @@ import type { Authorizer } from '../../auth/interface.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan, PoolRequest } from '../../protocol/main-pool.js'
+import type { FrontProxyHeaders } from '../../protocol/server-credentials.js'
 import type { Connector } from '../connector.js'
 import type { Exchange } from '../exchange.js'
 import type { PoolRunner } from '../pool.js'
@@ -21,7 +22,7 @@ import { answerTo, readText, relayAnswer, sendBody } from './http-relay.js'
 import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
 import { Trust, type TrustOptions } from './trust.js'
 import { relayTunnel, tunnelledProtocols } from './tunnel.js'
-import { hostOf, passedHeaders, upstreamRequest } from './upstream-request.js'
+import { hostOf, namesUsers, passedHeaders, upstreamRequest } from './upstream-request.js'
 import { relayWebSocket } from './web-socket-relay.js'
 
 /** Of what a kubelet says when it refuses. */
@@ -39,6 +40,7 @@ export interface KubeletConnectorOptions {
   readonly trust: TrustOptions
   readonly authorizer?: Authorizer | undefined
   readonly metrics?: ClientMetrics | undefined
+  readonly frontProxyHeaders?: FrontProxyHeaders | undefined
 }
 
 interface Passage {
@@ -52,8 +54,10 @@ export class KubeletConnector implements Connector, Closable {
   readonly #trust: Trust
   readonly #authorizer: Authorizer | undefined
   readonly #metrics: ClientMetrics | undefined
+  readonly #namesUsers: (header: string) => boolean
 
-  constructor({ pool, trust, authorizer, metrics }: KubeletConnectorOptions) {
+  constructor({ pool, trust, authorizer, metrics, frontProxyHeaders }: KubeletConnectorOptions) {
+    this.#namesUsers = namesUsers(frontProxyHeaders)
     this.#metrics = metrics
     this.#pool = pool
     this.#trust = new Trust(trust)
@@ -120,7 +124,7 @@ export class KubeletConnector implements Connector, Closable {
       )
     }
     const protocols = protocolsOf(exchange)
-    const common = { exchange, plan, trust: this.#trust, headers: passedHeaders(exchange) }
+    const common = { exchange, plan, trust: this.#trust, headers: passedHeaders(exchange, this.#namesUsers) }
     const tunnelled = tunnelledProtocols(protocols)
     // Every kubelet takes SPDY for this; not every one takes it in a WebSocket.
     if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled, metrics: this.#metrics })
@@ -140,7 +144,7 @@ export class KubeletConnector implements Connector, Closable {
     const path = `${plan.path}${rest ?? '/'}${query}`
     const host = exchange.header('host')
     const headers: Record<string, string | string[]> = {
-      ...passedHeaders(exchange),
+      ...passedHeaders(exchange, this.#namesUsers),
       host,
       'x-forwarded-uri': `${prefix}${rest ?? '/'}`,
     }

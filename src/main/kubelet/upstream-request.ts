@@ -3,6 +3,7 @@ import http from 'node:http'
 import https from 'node:https'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
+import type { FrontProxyHeaders } from '../../protocol/server-credentials.js'
 import type { Exchange } from '../exchange.js'
 import type { Trust } from './trust.js'
 
@@ -24,7 +25,19 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 const isHandshake = (name: string): boolean => name.startsWith('sec-websocket-')
 const isImpersonation = (name: string): boolean => name.startsWith('impersonate-')
 
-export function passedHeaders(exchange: Exchange): Record<string, string | string[]> {
+/** Whether a header is one in which a front proxy names users: what it says is for this server alone. */
+export function namesUsers(headers: FrontProxyHeaders | undefined): (name: string) => boolean {
+  if (headers === undefined) return () => false
+  const lower = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase())
+  const exact = new Set(lower([...headers.username, ...headers.uid, ...headers.group]))
+  const prefixes = lower(headers.extraPrefixes)
+  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+}
+
+export function passedHeaders(
+  exchange: Exchange,
+  isHidden: (name: string) => boolean,
+): Record<string, string | string[]> {
   const headers: Record<string, string[]> = {}
   const dropped = new Set(
     exchange
@@ -33,7 +46,8 @@ export function passedHeaders(exchange: Exchange): Record<string, string | strin
       .map((name) => name.trim().toLowerCase()),
   )
   exchange.forEachHeader((name, value) => {
-    if (NOT_PASSED_ON.has(name) || dropped.has(name) || isHandshake(name) || isImpersonation(name)) return
+    if (NOT_PASSED_ON.has(name) || dropped.has(name) || isHandshake(name) || isImpersonation(name) || isHidden(name))
+      return
     headers[name] ??= []
     headers[name].push(value)
   })

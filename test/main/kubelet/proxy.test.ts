@@ -78,7 +78,17 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
       return { plan: await connect.plan(worker) }
     },
   } as unknown as PoolRunner
-  const connector = new KubeletConnector({ pool, trust: { caFile: '', certFile: '', keyFile: '', timeoutMs: 0 } })
+  const connector = new KubeletConnector({
+    pool,
+    trust: { caFile: '', certFile: '', keyFile: '', timeoutMs: 0 },
+    frontProxyHeaders: {
+      allowedNames: [],
+      username: ['X-Remote-User'],
+      uid: ['X-Remote-Uid'],
+      group: ['X-Remote-Group'],
+      extraPrefixes: ['X-Remote-Extra-'],
+    },
+  })
   const answer = async (exchange: Exchange): Promise<void> => {
     const { method, rawPath, query } = exchange.head
     const parameters = new URLSearchParams(query)
@@ -140,6 +150,9 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
       headers: {
         authorization: 'Bearer secret',
         'impersonate-user': 'x',
+        'x-remote-user': 'x',
+        'x-remote-group': 'x',
+        'x-remote-extra-token': 'x',
         'x-mine': 'yes',
         'x-forwarded-for': '1.2.3.4',
       },
@@ -148,6 +161,7 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
     t.match(backend.headers['x-forwarded-for'], /^1\.2\.3\.4, ?127\.0\.0\.1$/)
     t.notOk(backend.headers.authorization)
     t.notOk(backend.headers['impersonate-user'])
+    for (const name of ['user', 'group', 'extra-token']) t.notOk(backend.headers[`x-remote-${name}`], name)
   })
 
   await t.test('get bodies of any size and method, and answer as they like', async (t) => {
