@@ -10,6 +10,7 @@ import {
   requiredBy,
   sameValue,
 } from '../../../api/validation/checks.js'
+import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { type Conditions, flowControlStatusRules } from '../status-rules.js'
@@ -57,7 +58,7 @@ const everythingOf = (...groups: string[]): FlowSchemaSpec['rules'] => [
 ]
 
 /** Every server has these two, and nobody changes them. */
-const FIXED: Readonly<Record<string, FlowSchemaSpec>> = {
+const FIXED: Readonly<Record<string, FlowSchemaSpec>> = lookupTable({
   exempt: {
     priorityLevelConfiguration: { name: 'exempt' },
     matchingPrecedence: 1,
@@ -69,7 +70,7 @@ const FIXED: Readonly<Record<string, FlowSchemaSpec>> = {
     distinguisherMethod: { type: 'ByUser' },
     rules: everythingOf('system:unauthenticated', 'system:authenticated'),
   },
-}
+})
 
 const SUBJECTS = { ServiceAccount: 'serviceAccount', User: 'user', Group: 'group' } as const
 
