@@ -14,15 +14,8 @@ import { GrpcError, GrpcStatus } from './grpc-error.js'
 import { Http2Connection } from './http2/connection.js'
 import { encodeHeaders } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'
+import type { TlsOptions } from './tls-options.js'
 import { UnaryCall, type UnaryOptions } from './unary-call.js'
-
-export interface TlsOptions {
-  readonly ca?: string | Buffer
-  readonly cert?: string | Buffer
-  readonly key?: string | Buffer
-  /** The name in the server's certificate, when it is not the host of the URL. */
-  readonly serverName?: string
-}
 
 export interface ChannelOptions {
   readonly url: string

@@ -8,8 +8,9 @@
 import type { Clock } from '../../lib/clock.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
-import { GrpcChannel, type TlsOptions } from './channel.js'
+import { GrpcChannel } from './channel.js'
 import { GrpcError, GrpcStatus } from './grpc-error.js'
+import type { TlsOptions } from './tls-options.js'
 
 export interface EndpointsOptions {
   readonly urls: readonly string[]

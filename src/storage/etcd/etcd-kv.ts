@@ -24,7 +24,6 @@ import {
   prefixEnd,
 } from '../kv.js'
 import { Caller } from './caller.js'
-import type { TlsOptions } from './channel.js'
 import { Endpoints } from './endpoints.js'
 import { EtcdAdmin } from './etcd-admin.js'
 import { EtcdWatch } from './etcd-watch.js'
@@ -40,6 +39,7 @@ import {
 } from './messages.js'
 import { withPreviousValues } from './previous-values.js'
 import { MAX_REPLY_BYTES, RangePager } from './range-pager.js'
+import type { TlsOptions } from './tls-options.js'
 
 export interface EtcdKVOptions {
   /** `https://host:2379` or `http://…`; all of one cluster. */

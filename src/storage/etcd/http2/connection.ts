@@ -6,7 +6,7 @@
  */
 import net from 'node:net'
 import tls from 'node:tls'
-import type { TlsOptions } from '../channel.js'
+import type { TlsOptions } from '../tls-options.js'
 import {
   content,
   DEFAULT_WINDOW_BYTES,

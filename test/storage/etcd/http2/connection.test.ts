@@ -65,7 +65,7 @@ async function connect(
 
 async function serve(
   t: Test,
-  onStream: (stream: http2.ServerHttp2Stream) => void,
+  onStream: (stream: http2.ServerHttp2Stream) => void | Promise<void>,
   settings: http2.Settings = {},
 ): Promise<number> {
   const server = http2.createServer({ settings })
@@ -74,7 +74,7 @@ async function serve(
   server.on('stream', (stream) => {
     // Of streams that are reset.
     stream.on('error', () => undefined)
-    onStream(stream)
+    void onStream(stream)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -215,14 +215,16 @@ async function recite(t: Test, bytes: Buffer, pieceBytes = 65_536): Promise<numb
     socket.on('error', () => undefined)
     // The first request is there.
     let seen = 0
-    socket.on('data', async (chunk: Buffer) => {
-      if (seen === 0) socket.write(SETTINGS)
-      seen += chunk.length
-      if (!chunk.includes('/x')) return
+    const say = async (): Promise<void> => {
       for (let at = 0; at < bytes.length; at += pieceBytes) {
         socket.write(bytes.subarray(at, at + pieceBytes))
         await new Promise((resolve) => setImmediate(resolve))
       }
+    }
+    socket.on('data', (chunk: Buffer) => {
+      if (seen === 0) socket.write(SETTINGS)
+      seen += chunk.length
+      if (chunk.includes('/x')) void say()
     })
   })
   server.listen(0, '127.0.0.1')
