@@ -6,12 +6,11 @@ import type { Served } from '../workers/served.js'
 import type { Config } from './config.js'
 import { type DebugLine, type DebugPathsOptions, installDebugPaths } from './debug-paths.js'
 import { installDocuments } from './documents.js'
-import type { Exchange } from './exchange.js'
 import type { FrontEndState } from './front-end-state.js'
 import { type HealthCheck, HealthEndpoint } from './health.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
+import { installOpenApi } from './openapi-paths.js'
 import type { PoolRunner } from './pool.js'
-import { respondEncoded } from './respond-encoded.js'
 import { SERVER_VERSION } from './server-version.js'
 import { installStatusPaths } from './status-paths.js'
 import { installUi } from './ui-paths.js'
@@ -52,11 +51,7 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   paths.exact('/metrics', async (exchange) => {
     exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
   })
-  const openApi = async (exchange: Exchange, path: string): Promise<void> =>
-    await respondEncoded(exchange, await pool.run('document', { path }))
-  paths.exact('/openapi/v2', (exchange) => openApi(exchange, '/openapi/v2'))
-  paths.exact('/openapi/v3', (exchange) => openApi(exchange, '/openapi/v3'))
-  paths.below('/openapi/v3/', (exchange, _query, rest) => openApi(exchange, `/openapi/v3/${rest}`))
+  installOpenApi(paths, pool)
   installUi(paths)
   installDebugPaths(paths, { line, profiling: config.profiling, window })
   installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })

@@ -108,7 +108,7 @@ export type PoolTasks = {
   /** Requests that are passed on: where to, or why not. */
   connect: (request: PoolRequest) => ConnectAnswer
   /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */
-  document: (input: { readonly path: string }) => EncodedResponse
+  document: (input: { readonly path: string; readonly form: 'json' | 'protobuf' }) => EncodedResponse
   /** Reads roles and bindings, and writes those that should be there and are not. */
   bootstrapAccess: (input: Record<string, never>) => AccessReport
   /** Objects of events and lists in another form. */

@@ -86,7 +86,7 @@ export class PoolWorker {
       case 'bootstrapAccess':
         return this.#bootstrapAccess()
       case 'document':
-        return openApiDocument(task.input.path, this.#options.scheme)
+        return openApiDocument(task.input, this.#options.scheme)
       default:
         return this.#serve(task.type, task.input)
     }

@@ -45,6 +45,19 @@ t.test('kubectl', { skip: skipWithoutKubectl }, async (t) => {
     t.match(invalid.stderr, 'unknown field')
   })
 
+  await t.test('says itself that there is no such kind', async (t) => {
+    const foo = { apiVersion: 'example.com/v1', kind: 'Foo', metadata: { name: 'a' } }
+    const { code, stderr } = await kubectl.run(['apply', '-f', kubectl.file(foo)])
+    t.equal(code, 1)
+    t.match(stderr, 'no matches for kind "Foo" in version "example.com/v1"')
+  })
+
+  await t.test('reads the document of OpenAPI version 2, which is protobuf', async (t) => {
+    const explained = await ok(t, ['explain', 'pod.spec.tolerations', '--output=plaintext-openapiv2'])
+    t.match(explained, /RESOURCE: tolerations <\[\]Object>/)
+    t.match(explained, /tolerationSeconds\t<integer>/)
+  })
+
   await t.test('gets in every output format', async (t) => {
     const get = (...args: string[]): Promise<string> => ok(t, ['get', 'configmap', ...args])
     t.match(await get(), /^NAME +DATA +AGE\na +1 +\d+s\nb +1 +\d+s$/)

@@ -1,0 +1,39 @@
+/** Thread: main, or a front end's own. OpenAPI, made by the pool: version 2 as JSON or protobuf, version 3 as JSON. */
+import { parseAccept } from '../api/media-type.js'
+import { OPENAPI_V2_PROTOBUF, OPENAPI_V2_PROTOBUF_OLD } from '../api/openapi-v2-protobuf.js'
+import { newNotAcceptable } from '../api/status.js'
+import type { Exchange } from './exchange.js'
+import type { NonResourcePaths } from './non-resource-paths.js'
+import type { PoolRunner } from './pool.js'
+import { respondEncoded } from './respond-encoded.js'
+import { writeStatus } from './write-status.js'
+
+const V2 = '/openapi/v2'
+const V3 = '/openapi/v3'
+const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = {
+  '*/*': 'json',
+  'application/*': 'json',
+  'application/json': 'json',
+  [OPENAPI_V2_PROTOBUF]: 'protobuf',
+  [OPENAPI_V2_PROTOBUF_OLD]: 'protobuf',
+}
+
+export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner): void {
+  const document = async (exchange: Exchange, path: string, form: 'json' | 'protobuf'): Promise<void> =>
+    await respondEncoded(exchange, await pool.run('document', { path, form }))
+  paths.exact(V2, async (exchange) => {
+    const form = formOf(exchange.head.accept)
+    if (form === undefined)
+      writeStatus(exchange, newNotAcceptable(`only ${Object.keys(V2_FORMS).slice(2).join(', ')} are there`).status)
+    else await document(exchange, V2, form)
+  })
+  paths.exact(V3, (exchange) => document(exchange, V3, 'json'))
+  paths.below(`${V3}/`, (exchange, _query, rest) => document(exchange, `${V3}/${rest}`, 'json'))
+}
+
+function formOf(accept: string): 'json' | 'protobuf' | undefined {
+  if (accept === '') return 'json'
+  return parseAccept(accept)
+    .map(({ type }) => V2_FORMS[type])
+    .find((form) => form !== undefined)
+}
