@@ -12,21 +12,26 @@ const TYPES: Readonly<Record<string, string>> = lookupTable({
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
 })
 const FILES: ReadonlySet<string> = new Set([
   'index.html',
   'style.css',
+  'icon.svg',
   'app.js',
   'api.js',
   'view.js',
+  'charts.js',
   'metrics-text.js',
   'overview.js',
   'objects.js',
+  'live-table.js',
+  'yaml-view.js',
 ])
 /** Nothing from elsewhere, in no frame: a page that holds a token in its tab. */
 const HEADERS = [
   'Content-Security-Policy',
-  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'X-Content-Type-Options',
   'nosniff',
   'Referrer-Policy',

@@ -16,7 +16,13 @@ export type ErrorRecord =
   /** An answer to the client. */
   | { readonly kind: 'status'; readonly status: Status }
   /** Nothing a caller expects: a fault in the other thread. */
-  | { readonly kind: 'fault'; readonly name: string; readonly message: string; readonly stack: string }
+  | {
+      readonly kind: 'fault'
+      readonly name: string
+      readonly message: string
+      readonly stack: string
+      readonly code?: string
+    }
 
 export function toErrorRecord(error: unknown): ErrorRecord {
   if (error instanceof StorageError) {
@@ -26,7 +32,9 @@ export function toErrorRecord(error: unknown): ErrorRecord {
   }
   if (error instanceof StatusError) return { kind: 'status', status: error.status }
   const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
-  return { kind: 'fault', name, message, stack: stack ?? '' }
+  const fault = { kind: 'fault', name, message, stack: stack ?? '' } as const
+  const code = (error as { readonly code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? { ...fault, code } : fault
 }
 
 export function fromErrorRecord(record: ErrorRecord): Error {
@@ -35,7 +43,11 @@ export function fromErrorRecord(record: ErrorRecord): Error {
     return new StorageError(code, message, cause === undefined ? fields : { ...fields, cause })
   }
   if (record.kind === 'status') return new StatusError(record.status)
-  const error = new Error(`in another thread: ${record.name}: ${record.message}`)
+  // What has a code was foreseen, and says itself what is wrong.
+  const error =
+    record.code === undefined
+      ? new Error(`in another thread: ${record.name}: ${record.message}`)
+      : Object.assign(new Error(record.message), { code: record.code })
   error.stack = `${error.stack ?? ''}\n${record.stack}`
   return error
 }

@@ -1,42 +1,58 @@
 /** A browser of everything that is served: rows as kubectl shows them, an object as YAML, events as they happen. */
+import { LiveTable } from './live-table.js'
 import { cells, element } from './view.js'
+import { showYaml } from './yaml-view.js'
 
-const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
-const PAGE = 250
 const MAX_EVENTS = 200
 const $ = (id) => document.getElementById(id)
+const routeOf = ({ group, name }) => `${group || 'core'}/${name}`
 
 export class Objects {
   #api
   #resources = []
   #chosen
   #table
-  #stream
+  /** What is shown as YAML: { namespace, name, yaml }. */
+  #shown
 
   constructor(api) {
     this.#api = api
     $('find').oninput = () => this.#showKinds()
+    $('filter').oninput = () => this.#showRows()
     $('namespace').onchange = () => this.#open(this.#chosen)
-    $('more').onclick = () => this.#guard(() => this.#page())
+    $('more').onclick = () => this.#guard(() => this.#table.page())
+    $('managed').onchange = () => showYaml($('yaml'), this.#shown.yaml, $('managed').checked)
+    $('copy').onclick = () => this.#copy()
+    $('close-object').onclick = () => this.#closeObject()
   }
 
-  async start() {
-    if (this.#resources.length > 0) return
+  /** `route`: group and resource, of the address. */
+  async start(route) {
     await this.#guard(async () => {
-      this.#resources = await this.#discover()
-      this.#showKinds()
-      const namespaces = await this.#api.json('/api/v1/namespaces').then(
-        (list) => list.items.map((item) => item.metadata.name),
-        () => ['default'],
-      )
-      const option = (value, text) => element('option', { value }, text)
-      $('namespace').replaceChildren(option('', 'all'), ...namespaces.map((name) => option(name, name)))
+      if (this.#resources.length === 0) {
+        this.#resources = await this.#discover()
+        await this.#loadNamespaces()
+      }
+      const wanted = this.#resources.find((resource) => routeOf(resource) === route.join('/'))
+      if (wanted !== undefined && (wanted !== this.#chosen || this.#table === undefined)) await this.#open(wanted)
+      else this.#showKinds()
     })
   }
 
   stop() {
-    this.#stream?.abort()
-    this.#stream = undefined
+    this.#table?.stop()
+    this.#table = undefined
+  }
+
+  async #loadNamespaces() {
+    const namespaces = await this.#api.json('/api/v1/namespaces').then(
+      (list) => list.items.map((item) => item.metadata.name),
+      () => ['default'],
+    )
+    const option = (value, text) => element('option', { value }, text)
+    const kept = $('namespace').value
+    $('namespace').replaceChildren(option('', 'all'), ...namespaces.map((name) => option(name, name)))
+    if (namespaces.includes(kept)) $('namespace').value = kept
   }
 
   async #discover() {
@@ -46,29 +62,41 @@ export class Objects {
     for (const { items } of documents)
       for (const group of items) {
         const version = group.versions[0]
-        const base = group.metadata.name ? `/apis/${group.metadata.name}/${version.version}` : `/api/${version.version}`
+        const name = group.metadata.name ?? ''
+        const base = name === '' ? `/api/${version.version}` : `/apis/${name}/${version.version}`
         for (const resource of version.resources)
           if (resource.verbs.includes('list'))
             found.push({
               base,
-              group: group.metadata.name ?? '',
+              group: name,
+              version: version.version,
               name: resource.resource,
               namespaced: resource.scope === 'Namespaced',
               watchable: resource.verbs.includes('watch'),
             })
       }
-    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+    return found
   }
 
   #showKinds() {
     const wanted = $('find').value.toLowerCase()
-    const items = this.#resources
-      .filter(({ name, group }) => `${name}.${group}`.includes(wanted))
-      .map((resource) => {
-        const label = [resource.name, ' ', element('small', {}, resource.group)]
-        return element('li', {}, element('button', { type: 'button', onclick: () => this.#open(resource) }, ...label))
-      })
-    $('kinds').replaceChildren(...items)
+    const groups = new Map()
+    for (const resource of this.#resources) {
+      if (!`${resource.name}.${resource.group}`.includes(wanted)) continue
+      if (!groups.has(resource.group)) groups.set(resource.group, [])
+      groups.get(resource.group).push(resource)
+    }
+    const pieces = [...groups].flatMap(([group, resources]) => [
+      element('h3', {}, group || 'core'),
+      ...resources.map((resource) => {
+        const link = element('a', { href: `#objects/${routeOf(resource)}` }, resource.name)
+        if (resource === this.#chosen) link.setAttribute('aria-current', 'true')
+        return link
+      }),
+    ])
+    const none = element('p', { className: 'nothing' }, 'No resource is called so.')
+    $('kinds').replaceChildren(...(pieces.length > 0 || this.#resources.length === 0 ? pieces : [none]))
+    $('kinds').querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
   }
 
   #path({ base, name, namespaced }) {
@@ -79,103 +107,107 @@ export class Objects {
   }
 
   async #open(resource) {
-    if (resource === undefined) return
     this.stop()
+    if (resource !== this.#chosen) $('filter').value = ''
     this.#chosen = resource
-    this.#table = { columns: [], rows: [], next: '', revision: '' }
     $('kind').textContent = resource.name
+    $('kind').title = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
     $('namespace-label').hidden = !resource.namespaced
-    for (const id of ['yaml', 'object-name']) $(id).hidden = true
+    $('filter').hidden = false
+    $('stream').hidden = !resource.watchable
+    $('nothing').textContent = ''
+    this.#state('', false)
+    this.#closeObject()
+    $('rows').replaceChildren()
     $('events').replaceChildren()
-    await this.#guard(async () => {
-      await this.#page()
-      if (resource.watchable) this.#follow(resource)
+    $('no-events').hidden = false
+    this.#showKinds()
+    const table = new LiveTable(this.#api, this.#path(resource), {
+      onRows: () => this.#showRows(),
+      onEvent: (type, metadata) => this.#event(type, metadata),
+      onState: (text, live) => this.#state(text, live),
     })
+    this.#table = table
+    await this.#guard(() => table.start({ follow: resource.watchable }))
   }
 
-  async #page() {
-    const resource = this.#chosen
-    const table = this.#table
-    const more = table.next === '' ? '' : `&continue=${encodeURIComponent(table.next)}`
-    const page = await this.#api.json(`${this.#path(resource)}?limit=${PAGE}&includeObject=Metadata${more}`, TABLE)
-    if (this.#table !== table) return
-    if (page.columnDefinitions?.length > 0) table.columns = page.columnDefinitions
-    table.rows.push(...page.rows)
-    table.next = page.metadata.continue ?? ''
-    table.revision = page.metadata.resourceVersion
-    this.#showRows()
+  #state(text, live) {
+    $('stream-state').textContent = text
+    $('stream-state').classList.toggle('live', live)
   }
 
   #showRows() {
+    if (this.#table === undefined) return
     const { columns, rows, next } = this.#table
     const shown = columns.map((column, i) => ({ ...column, i })).filter(({ priority }) => priority === 0)
     const withNamespace = this.#chosen.namespaced && $('namespace').value === ''
     const titles = shown.map(({ name }) => name)
+    const wanted = $('filter').value.toLowerCase()
+    const kept = rows.filter(({ object }) => object.metadata.name.toLowerCase().includes(wanted))
     cells(
       'rows',
       withNamespace ? ['Namespace', ...titles] : titles,
-      rows.map((row) => {
+      kept.map((row) => {
         const { namespace = '', name } = row.object.metadata
-        const link = (text) =>
-          element('button', { type: 'button', onclick: () => this.#guard(() => this.#show(namespace, name)) }, text)
+        const open = () => this.#guard(() => this.#show(namespace, name))
         const values = shown.map(({ i, format }) =>
-          format === 'name' ? link(String(row.cells[i])) : (row.cells[i] ?? ''),
+          format === 'name'
+            ? element('button', { type: 'button', onclick: open }, String(row.cells[i]))
+            : (row.cells[i] ?? ''),
         )
         return withNamespace ? [namespace, ...values] : values
       }),
+      (tr, i) => {
+        const { namespace = '', name } = kept[i].object.metadata
+        if (name === this.#shown?.name && namespace === this.#shown.namespace) tr.setAttribute('aria-selected', 'true')
+      },
     )
+    $('rows').hidden = kept.length === 0
+    $('nothing').textContent = kept.length > 0 ? '' : this.#emptiness(rows.length)
     $('more').hidden = next === ''
+  }
+
+  #emptiness(known) {
+    if (known > 0) return `None of the ${known} that are loaded has such a name.`
+    const place = this.#chosen.namespaced && $('namespace').value !== '' ? ` in ${$('namespace').value}` : ''
+    return `There are no ${this.#chosen.name}${place}.`
   }
 
   async #show(namespace, name) {
     const { base, name: resource, namespaced } = this.#chosen
     const folder = namespaced ? `${base}/namespaces/${encodeURIComponent(namespace)}` : base
     const yaml = await this.#api.text(`${folder}/${resource}/${encodeURIComponent(name)}`, 'application/yaml')
+    this.#shown = { namespace, name, yaml }
     $('object-name').textContent = namespaced ? `${namespace}/${name}` : name
-    $('yaml').textContent = yaml
-    for (const id of ['yaml', 'object-name']) $(id).hidden = false
-  }
-
-  #follow(resource) {
-    const stream = new AbortController()
-    this.#stream = stream
-    $('events-title').hidden = false
-    const table = this.#table
-    const path = `${this.#path(resource)}?watch=true&allowWatchBookmarks=true&includeObject=Metadata&resourceVersion=${table.revision}`
-    $('stream-state').textContent = 'live'
-    this.#api
-      .watch(path, TABLE, (event) => this.#take(event, table), stream.signal)
-      .then(
-        () => {
-          if (!stream.signal.aborted) this.#follow(resource)
-        },
-        (error) => {
-          if (!stream.signal.aborted) $('stream-state').textContent = `not live: ${error.message}`
-        },
-      )
-  }
-
-  #take({ type, object }, table) {
-    if (this.#table !== table) return
-    const [row] = object.rows ?? []
-    table.revision = row?.object.metadata.resourceVersion ?? object.metadata?.resourceVersion ?? table.revision
-    if (type === 'ERROR') {
-      $('stream-state').textContent = `not live: ${object.message}`
-      return
-    }
-    if (type === 'BOOKMARK' || row === undefined) return
-    const { namespace = '', name } = row.object.metadata
-    const at = table.rows.findIndex(
-      ({ object: { metadata } }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
-    )
-    if (type === 'DELETED' && at >= 0) table.rows.splice(at, 1)
-    else if (type !== 'DELETED' && at >= 0) table.rows[at] = row
-    else if (type !== 'DELETED') table.rows.push(row)
+    $('object-gone').hidden = true
+    $('object').hidden = false
+    showYaml($('yaml'), yaml, $('managed').checked)
     this.#showRows()
-    const time = new Date().toLocaleTimeString()
-    const line = `${time} ${type} ${namespace === '' ? '' : `${namespace}/`}${name}`
-    $('events').prepend(element('li', {}, line))
+  }
+
+  #closeObject() {
+    this.#shown = undefined
+    $('object').hidden = true
+    this.#showRows()
+  }
+
+  async #copy() {
+    await navigator.clipboard.writeText($('yaml').textContent)
+    $('copy').textContent = 'Copied'
+    setTimeout(() => {
+      $('copy').textContent = 'Copy'
+    }, 1500)
+  }
+
+  #event(type, { namespace = '', name }) {
+    const where = namespace === '' ? name : `${namespace}/${name}`
+    const time = element('time', {}, new Date().toLocaleTimeString('en-GB'))
+    $('events').prepend(element('li', {}, time, element('b', { className: type }, type), where))
     while ($('events').childElementCount > MAX_EVENTS) $('events').lastChild.remove()
+    $('no-events').hidden = true
+    if (this.#shown?.name !== name || this.#shown.namespace !== namespace) return
+    if (type === 'DELETED') $('object-gone').hidden = false
+    else void this.#guard(() => this.#show(namespace, name))
   }
 
   async #guard(action) {
@@ -183,7 +215,8 @@ export class Objects {
       $('objects-error').textContent = ''
       await action()
     } catch (error) {
-      $('objects-error').textContent = error.message
+      // Without a status nobody answered, which the page says by itself.
+      if (error.status !== undefined) $('objects-error').textContent = error.message
     }
   }
 }

@@ -5,33 +5,36 @@ export function element(name, properties, ...children) {
   return made
 }
 
-/** Fills a table; a title that starts with # is a column of numbers. */
-export function cells(id, titles, rows) {
+/** Fills a table; a title that starts with # is a column of numbers. `onRow(tr, i)` may add to a row. */
+export function cells(id, titles, rows, onRow) {
   const numbers = titles.map((title) => title.startsWith('#'))
-  const cell = (tag) => (content, i) =>
-    element(tag, { className: numbers[i] ? 'number' : '' }, content instanceof Node ? content : String(content))
+  const cell = (tag) => (content, i) => {
+    const text = content instanceof Node ? content : String(content)
+    const made = element(tag, { className: numbers[i] ? 'number' : '' }, text)
+    if (tag === 'td' && !numbers[i]) made.title = made.textContent
+    return made
+  }
   const head = element(
     'thead',
     {},
     element('tr', {}, ...titles.map((title) => title.replace(/^#/, '')).map(cell('th'))),
   )
-  const body = element('tbody', {}, ...rows.map((row) => element('tr', {}, ...row.map(cell('td')))))
-  document.getElementById(id).replaceChildren(head, body)
-}
-
-export function sparkline(values, width) {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
-  svg.setAttribute('viewBox', `0 0 ${width - 1} 28`)
-  svg.setAttribute('preserveAspectRatio', 'none')
-  const highest = Math.max(...values, 1e-9)
-  const line = document.createElementNS('http://www.w3.org/2000/svg', 'polyline')
-  const points = values.map((value, i) => `${width - values.length + i},${27 - (value / highest) * 26}`)
-  line.setAttribute('points', points.join(' '))
-  svg.append(line)
-  return svg
+  const body = element(
+    'tbody',
+    {},
+    ...rows.map((row, i) => {
+      const made = element('tr', {}, ...row.map(cell('td')))
+      onRow?.(made, i)
+      return made
+    }),
+  )
+  const empty = titles.every((title) => title.replace('#', '') === '')
+  document.getElementById(id).replaceChildren(...(empty ? [body] : [head, body]))
 }
 
 export const rate = (value) => `${value >= 100 ? Math.round(value) : value.toFixed(1)}/s`
+
+export const count = (value) => value.toLocaleString('en')
 
 export function bytes(value) {
   const units = ['B', 'KiB', 'MiB', 'GiB']
@@ -45,6 +48,20 @@ export function bytes(value) {
 }
 
 export function seconds(value) {
-  if (value === undefined) return ''
+  if (value === undefined) return '–'
   return value < 1 ? `${(value * 1000).toFixed(1)} ms` : `${value.toFixed(2)} s`
+}
+
+export function duration(value) {
+  const minutes = Math.floor(value / 60)
+  if (minutes < 1) return `${Math.floor(value)} s`
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`
+}
+
+/** A share as a number with a bar beside it. */
+export function share(value) {
+  const shown = Math.max(0, Math.min(1, value))
+  return element('span', {}, `${Math.round(value * 100)} %`, element('meter', { max: 1, high: 0.8, value: shown }))
 }

@@ -13,11 +13,11 @@ const folder = mkdtempSync(path.join(tmpdir(), 'keelson-ui-'))
 const tokens = path.join(folder, 'tokens.csv')
 writeFileSync(tokens, 'secret-admin-token,admin,admin-uid,"system:masters"\nplain-token,paul,paul-uid,\n')
 
-const configMap = (name: string): object => ({
+const configMap = (name: string, greeting = '<b>not markup</b>'): object => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name },
-  data: { greeting: '<b>not markup</b>' },
+  data: { greeting },
 })
 const shows = (page: Page, selector: string, text: string): Promise<void> =>
   page.locator(selector).filter({ hasText: text }).first().waitFor()
@@ -53,6 +53,19 @@ t.test('the page', { skip: CHROMIUM === undefined ? 'there is no Chromium' : fal
     await page.click('#login button')
   }
 
+  /** So that a picture has something to show. */
+  const traffic = async (ms: number): Promise<void> => {
+    const end = Date.now() + ms
+    await server.request('POST', '/api/v1/namespaces/default/configmaps', configMap('busy'), ADMIN)
+    for (let i = 0; Date.now() < end; i++) {
+      const path = ['/api/v1/namespaces', '/apis/apps/v1/deployments', '/api/v1/namespaces/default'][i % 3]!
+      await server.request('GET', path, undefined, ADMIN)
+      if (i % 7 === 0)
+        await server.request('PUT', '/api/v1/namespaces/default/configmaps/busy', configMap('busy', `${i}`), ADMIN)
+      await new Promise((resolve) => setTimeout(resolve, 15 + 40 * Math.abs(Math.sin(i / 150))))
+    }
+  }
+
   await t.test('holds nothing before a token is given, and takes no wrong one', async (t) => {
     const page = await open()
     t.equal(await page.isVisible('#overview'), false)
@@ -79,34 +92,85 @@ t.test('the page', { skip: CHROMIUM === undefined ? 'there is no Chromium' : fal
     await page.locator('#tiles .tile').nth(5).waitFor()
     t.equal(await page.textContent('#user'), 'admin')
     await page.locator('#verbs tbody tr').first().waitFor()
+    await shows(page, '#rate-chart', '/s')
+    await shows(page, '#latency-chart', 'p99')
     await shows(page, '#threads', 'owner')
     const resources = await page.textContent('#resources')
     t.match(resources, /namespaces4/)
     t.match(resources, /clusterroles\.rbac\.authorization\.k8s\.io/)
+    t.notMatch(resources, /cronjobs/)
+    await page.click('#empty-resources')
+    await shows(page, '#resources', 'cronjobs.batch')
+    await page.click('#empty-resources')
     if (PICTURES !== undefined) {
-      await page.waitForTimeout(8000)
+      await page.evaluate('scrollTo(0, 0)')
+      await traffic(60_000)
       await page.screenshot({ path: path.join(PICTURES, 'ui-overview.png') })
+      await server.request('DELETE', '/api/v1/namespaces/default/configmaps/busy', undefined, ADMIN)
     }
+    await page.click('#resources a:text-is("namespaces")')
+    await shows(page, '#rows', 'kube-node-lease')
   })
 
   await t.test('browses objects, shows YAML as text and events as they happen', async (t) => {
     const page = await open()
     await enter(page, 'secret-admin-token')
     await page.click('nav a[href="#objects"]')
+    await page.fill('#find', 'no such thing')
+    await shows(page, '#kinds', 'No resource')
     await page.fill('#find', 'configmaps')
-    await page.click('#kinds button')
+    await page.click('#kinds a')
+    await shows(page, '#stream-state', 'live')
+    await page.selectOption('#namespace', 'default')
+    await shows(page, '#nothing', 'There are no configmaps in default.')
+    await page.selectOption('#namespace', '')
     await shows(page, '#stream-state', 'live')
     await server.request('POST', '/api/v1/namespaces/default/configmaps', configMap('made-later'), ADMIN)
-    await shows(page, '#events', 'ADDED default/made-later')
+    await shows(page, '#events', 'default/made-later')
     await page.click('#rows button:text-is("made-later")')
     await page.waitForSelector('#yaml:visible')
     const yaml = (await page.textContent('#yaml')) ?? ''
     t.match(yaml, 'greeting: <b>not markup</b>')
     t.equal(await page.locator('#yaml b').count(), 0)
+    t.notMatch(yaml, 'managedFields')
+    await page.check('#managed')
+    t.match(await page.textContent('#yaml'), 'fieldsType: FieldsV1')
+    await page.uncheck('#managed')
+    await server.request(
+      'PUT',
+      '/api/v1/namespaces/default/configmaps/made-later',
+      configMap('made-later', 'new'),
+      ADMIN,
+    )
+    await shows(page, '#yaml', 'greeting: new')
     if (PICTURES !== undefined) await page.screenshot({ path: path.join(PICTURES, 'ui-objects.png') })
     await server.request('DELETE', '/api/v1/namespaces/default/configmaps/made-later', undefined, ADMIN)
-    await shows(page, '#events', 'DELETED default/made-later')
-    await page.locator('#rows').filter({ hasNotText: 'made-later' }).waitFor()
+    await shows(page, '#events', 'DELETED')
+    await page.locator('#rows').filter({ hasNotText: 'made-later' }).waitFor({ state: 'attached' })
+    await page.waitForSelector('#object-gone:visible')
+  })
+
+  await t.test('is found again by its address, and fits a narrow window', async (t) => {
+    const page = await open()
+    await enter(page, 'secret-admin-token')
+    await page.waitForSelector('#overview:visible')
+    await page.setViewportSize({ width: 400, height: 800 })
+    await page.goto(`${server.url}/ui#objects/rbac.authorization.k8s.io/clusterroles`)
+    await shows(page, '#rows', 'cluster-admin')
+    await page.fill('#filter', 'cluster-adm')
+    t.equal(await page.locator('#rows tbody tr').count(), 1)
+    t.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true)
+  })
+
+  await t.test('says that the server is gone, and goes on when it is back', async (t) => {
+    const page = await open()
+    await enter(page, 'secret-admin-token')
+    await page.locator('#verbs tbody tr').first().waitFor()
+    await page.context().setOffline(true)
+    await page.waitForSelector('#lost:visible')
+    await page.context().setOffline(false)
+    await page.waitForSelector('#lost', { state: 'hidden' })
+    t.equal(await page.isVisible('#figures'), true)
   })
 
   t.same(problems, [], 'nothing went wrong in the page')

@@ -1,0 +1,26 @@
+/** An object's YAML: keys in a colour of their own, and without managedFields unless they are asked for. */
+import { element } from './view.js'
+
+const KEY = /^((?:\s*- )*\s*)([^\s:][^:]*|"[^"]*")(:(?: .*)?)$/
+
+export function showYaml(target, text, withManagedFields) {
+  const lines = (withManagedFields ? text : withoutManagedFields(text)).trimEnd().split('\n')
+  const pieces = lines.flatMap((line) => {
+    const [, indent, key, rest] = KEY.exec(line) ?? []
+    return key === undefined ? [`${line}\n`] : [indent, element('span', { className: 'key' }, key), `${rest}\n`]
+  })
+  target.replaceChildren(...pieces)
+}
+
+/** The server writes them below `metadata`, items as far to the left as their key. */
+function withoutManagedFields(text) {
+  let inside = false
+  return text
+    .split('\n')
+    .filter((line) => {
+      if (line === '  managedFields:') inside = true
+      else if (inside && !/^ {2}(?:- | )/.test(line)) inside = false
+      return !inside
+    })
+    .join('\n')
+}
