@@ -1,7 +1,10 @@
 #!/usr/bin/env node
 /** Thread: main. The process's entry: alone reads argv and env, alone exits. */
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
+import { KUBERNETES_VERSION } from '../api/catalogue.js'
+import { jsonLogger } from '../lib/json-logger.js'
 import { compose } from './compose.js'
 import { complete } from './config.js'
 import { parseCommandLine } from './config-file.js'
@@ -15,12 +18,20 @@ Usage: keelson [flags]
        keelson secrets rewrite [flags]
 
 ${describeFlags(FLAGS)}
+
+--help prints this, --version the version. Other flags of kube-apiserver are accepted and do nothing.
 `
 
 /** A second signal does not wait for anybody. */
 const EXIT_FORCED = 130
 /** So long a start may still take that is to end at once. */
 const START_GRACE_MS = 3_000
+
+/** Also from the bundle, which lies as deep. */
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { readonly version: string }).version
+}
 
 /** As short as it can be typed. */
 function fromHere(file: string): string {
@@ -69,6 +80,10 @@ async function main(): Promise<number | undefined> {
     process.stdout.write(USAGE)
     return 0
   }
+  if (parsed.version) {
+    process.stdout.write(`Keelson ${packageVersion()}, Kubernetes ${KUBERNETES_VERSION}, Node ${process.version}\n`)
+    return 0
+  }
   const result = complete(parsed.values)
   const errors = [...parsed.errors, ...('errors' in result ? result.errors : [])]
   if (errors.length > 0 || 'errors' in result) {
@@ -77,9 +92,11 @@ async function main(): Promise<number | undefined> {
     return 2
   }
   if (parsed.foreign.length > 0)
-    console.error(`keelson: these flags mean nothing here: ${parsed.foreign.map((name) => `--${name}`).join(', ')}`)
+    console.error(
+      `keelson: these flags of kube-apiserver do nothing here: ${parsed.foreign.map((name) => `--${name}`).join(', ')}`,
+    )
   const { config } = result
-  const logger = pino({ level: config.logLevel, base: null })
+  const logger = jsonLogger(config.logLevel)
   const starting = compose({
     config,
     logger,

@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { pino } from 'pino'
+import { jsonLogger } from '../lib/json-logger.js'
 import { compose } from './compose.js'
 import { complete } from './config.js'
 import { parseFlags } from './flags.js'
@@ -57,7 +57,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Run
     const config = configOf(options, folder)
     const server = await compose({
       config,
-      logger: pino({ level: options.logLevel ?? 'warn', base: null }),
+      logger: jsonLogger(options.logLevel ?? 'warn'),
       onFatal: options.onFatal ?? rethrow,
     })
     let closed: Promise<void> | undefined

@@ -1,6 +1,5 @@
 /** Thread: pool. The entry of a pool thread: attaches to the owner, then serves tasks. */
 import { MessageChannel, type MessagePort, parentPort, threadId, workerData } from 'node:worker_threads'
-import { pino } from 'pino'
 import { formatGroupResource } from '../api/group-version.js'
 import { decodeJson } from '../api/json/decode.js'
 import type { KubeObject } from '../api/object.js'
@@ -12,6 +11,7 @@ import { CacheClient } from '../cacher/cache-client.js'
 import { CacheDelegator } from '../cacher/cache-delegator.js'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
+import { jsonLogger } from '../lib/json-logger.js'
 import type { Logger } from '../lib/logger.js'
 import { StoreMetrics } from '../metrics/store-metrics.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
@@ -55,7 +55,7 @@ async function attach(): Promise<OwnerLine> {
 
 async function open(start: PoolStart): Promise<PoolWorker> {
   const { etcdOptions } = start
-  const logger: Logger = pino({ level: start.logLevel, base: null })
+  const logger: Logger = jsonLogger(start.logLevel)
   const recorder = threadRecorder((line, transfer) => parentPort?.postMessage(line, transfer))
   new ThreadInspector(`pool-${threadId}`, systemClock).open((line, transfer) => parentPort?.postMessage(line, transfer))
   new ThreadProbe(`pool-${threadId}`, recorder, systemClock).start()
