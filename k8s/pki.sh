@@ -7,6 +7,8 @@ folder=${1:?"usage: k8s/pki.sh FOLDER [--apply [NAMESPACE]]"}
 namespace=${3:-keelson}
 umask 077
 mkdir -p "$folder"
+# kubectl is called from inside the folder, and from there a relative path leads elsewhere.
+case "${KUBECONFIG:-/}" in /*) ;; *) export KUBECONFIG="$PWD/$KUBECONFIG" ;; esac
 cd "$folder"
 
 key() { [ -f "$1" ] || openssl ecparam -name prime256v1 -genkey -noout -out "$1"; }

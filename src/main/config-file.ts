@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseYaml } from '../api/yaml/yaml.js'
+import { fileProblem } from './file-checks.js'
 import { type Flag, type ParsedFlags, parseFlags } from './flags.js'
 
 /** The command line, with the file that its --config names beneath it. */
@@ -12,43 +13,43 @@ export function parseCommandLine(argv: readonly string[], flags: readonly Flag[]
   const file = parsed.values.get('config') ?? ''
   if (file === '') return parsed
   const read = configFileArguments(file)
-  if ('errors' in read) return { ...parsed, errors: [...parsed.errors, ...read.errors] }
   const fromFile = parseFlags(read.argv, flags)
   const inFile = (error: string): string => `${file}: ${error}`
   const whole = parseFlags(argv, flags, fromFile.given)
   return {
     ...whole,
-    errors: [...whole.errors, ...fromFile.errors.map(inFile)],
+    errors: [...whole.errors, ...read.errors, ...fromFile.errors.map(inFile)],
     foreign: [...new Set([...whole.foreign, ...fromFile.foreign])],
   }
 }
 
-/** The file as arguments, or what is wrong with it. */
-function configFileArguments(file: string): { readonly argv: string[] } | { readonly errors: string[] } {
+/** The file as arguments, and what could not be made one. */
+function configFileArguments(file: string): { readonly argv: string[]; readonly errors: string[] } {
+  const nothing = (error: string) => ({ argv: [], errors: [error] })
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    return { errors: [`--config: cannot read ${JSON.stringify(file)}: ${messageOf(error)}`] }
+    return nothing(`--config: ${fileProblem(file) ?? `${JSON.stringify(file)} cannot be read: ${messageOf(error)}`}`)
   }
   let tree: unknown
   try {
     tree = parseYaml(text).value
   } catch (error) {
-    return { errors: [`--config: ${file} is neither YAML nor JSON: ${messageOf(error)}`] }
+    return nothing(`--config: ${file} is neither YAML nor JSON: ${messageOf(error)}`)
   }
-  if (tree === null || tree === undefined) return { argv: [] }
+  if (tree === null || tree === undefined) return { argv: [], errors: [] }
   if (typeof tree !== 'object' || Array.isArray(tree))
-    return { errors: [`--config: ${file} must hold flags and their values, such as "secure-port: 6443"`] }
+    return nothing(`--config: ${file} must hold flags and their values, such as "secure-port: 6443"`)
   const argv: string[] = []
   const errors: string[] = []
   for (const [name, value] of Object.entries(tree)) {
     const text = argumentOf(value)
     if (text === undefined)
-      errors.push(`--config: ${JSON.stringify(name)} must be a text, a number, true or false, a list or a map of these`)
+      errors.push(`${file}: ${JSON.stringify(name)} must be a text, a number, true or false, a list or a map of these`)
     else argv.push(`--${name}=${text}`)
   }
-  return errors.length > 0 ? { errors } : { argv }
+  return { argv, errors }
 }
 
 /** As it would stand on the command line: lists with commas, maps as key=value. */

@@ -1,7 +1,7 @@
 /** Thread: main. Command-line flags: a table in, values or all errors out. Names and forms are those of kube-apiserver. */
 
 import { lookupTable } from '../lib/lookup-table.js'
-import { foreignFlag } from './foreign-flags.js'
+import { foreignFlag, foreignFlagNames } from './foreign-flags.js'
 
 export type FlagType = 'string' | 'boolean' | 'integer' | 'duration' | 'bytes' | 'list' | 'map'
 
@@ -23,11 +23,13 @@ export interface ParsedFlags {
   /** Flags of kube-apiserver that do nothing here. */
   readonly foreign: readonly string[]
   readonly help: boolean
+  readonly version: boolean
 }
 
 /**
- * `--name value`, `--name=value`, `--boolean`. A list may be given several times or with commas. `presets` stand before
- * the flags' own defaults.
+ * `--name value`, `--name=value`, `--boolean`; `_` in a name is `-`. A list may be given several times or with commas.
+ * `presets` stand before the flags' own defaults. A value that is not of its flag's type is reported and then left out, so
+ * that nothing else is said about it.
  */
 export function parseFlags(argv: readonly string[], flags: readonly Flag[], presets?: FlagValues): ParsedFlags {
   const byName = new Map(flags.map((flag) => [flag.name, flag]))
@@ -35,10 +37,16 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
   const errors: string[] = []
   const foreign: string[] = []
   let help = false
+  let version = false
   for (let i = 0; i < argv.length; i++) {
     const argument = argv[i]!
     if (argument === '--help' || argument === '-h') {
       help = true
+      continue
+    }
+    if (VERBOSITY.test(argument)) {
+      foreign.push('v')
+      if (argument === '-v' && /^\d+$/.test(argv[i + 1] ?? '')) i++
       continue
     }
     if (!argument.startsWith('--')) {
@@ -46,7 +54,11 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
       continue
     }
     const equals = argument.indexOf('=')
-    const name = argument.slice(2, equals < 0 ? undefined : equals)
+    const name = argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
+    if (name === 'version') {
+      version = argument !== '--version=false'
+      continue
+    }
     const flag = byName.get(name)
     if (flag === undefined && foreignFlag(name) !== undefined) {
       foreign.push(name)
@@ -68,15 +80,28 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
         continue
       }
     }
+    if (flag.type === 'boolean') value = BOOLEANS[value] ?? value
     const problem = checkValue(flag, value)
-    if (problem !== undefined) errors.push(problem)
+    if (problem !== undefined) {
+      errors.push(problem)
+      continue
+    }
     const repeated = flag.type === 'list' || flag.type === 'map' ? values.get(name) : undefined
     values.set(name, repeated === undefined || repeated === '' ? value : `${repeated},${value}`)
   }
   const given = new Map(values)
   for (const { name, default: preset } of flags) if (!values.has(name)) values.set(name, presets?.get(name) ?? preset)
-  return { values, given, errors, foreign: [...new Set(foreign)], help }
+  return { values, given, errors, foreign: [...new Set(foreign)], help, version }
 }
+
+/** kube-apiserver's only short flag beside -h. */
+const VERBOSITY = /^-v(=?\d+)?$/
+
+/** As Go reads them. */
+const BOOLEANS: Readonly<Record<string, string>> = lookupTable({
+  ...{ '1': 'true', t: 'true', T: 'true', TRUE: 'true', True: 'true' },
+  ...{ '0': 'false', f: 'false', F: 'false', FALSE: 'false', False: 'false' },
+})
 
 function checkValue(flag: Flag, value: string): string | undefined {
   const bad = (wanted: string): string => `--${flag.name}: ${JSON.stringify(value)} is not ${wanted}`
@@ -98,14 +123,20 @@ function checkValue(flag: Flag, value: string): string | undefined {
   }
 }
 
-const UNITS_MS: Readonly<Record<string, number>> = lookupTable({ ms: 1, s: 1000, m: 60_000, h: 3_600_000 })
+const UNITS_MS: Readonly<Record<string, number>> = lookupTable({
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3 },
+  ...{ ms: 1, s: 1000, m: 60_000, h: 3_600_000 },
+})
+const UNIT = '(ns|us|µs|ms|s|m|h)'
+const WHOLE_DURATION = new RegExp(`^(\\d+(\\.\\d+)?${UNIT})+$`)
+const DURATION_PARTS = new RegExp(`(\\d+(?:\\.\\d+)?)${UNIT}`, 'g')
 
 /** Go's way of writing durations; a bare 0 is one too. */
 export function parseDurationMs(text: string): number | undefined {
   if (text === '0') return 0
-  if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(text)) return undefined
+  if (!WHOLE_DURATION.test(text)) return undefined
   let total = 0
-  for (const [, amount, , unit] of text.matchAll(/(\d+(\.\d+)?)(ms|s|m|h)/g)) total += Number(amount) * UNITS_MS[unit!]!
+  for (const [, amount, unit] of text.matchAll(DURATION_PARTS)) total += Number(amount) * UNITS_MS[unit!]!
   return total
 }
 
@@ -125,8 +156,8 @@ export function parseBytes(text: string): number | undefined {
 }
 
 function suggestion(name: string, flags: readonly Flag[]): string {
-  const near = flags
-    .map((flag) => ({ name: flag.name, distance: editDistance(name, flag.name) }))
+  const near = [...flags.map((flag) => flag.name), ...foreignFlagNames(), 'version', 'help']
+    .map((known) => ({ name: known, distance: editDistance(name, known) }))
     .sort((a, b) => a.distance - b.distance)[0]
   return near !== undefined && near.distance <= Math.max(2, name.length / 3) ? `; did you mean --${near.name}?` : ''
 }
@@ -153,9 +184,24 @@ export function describeFlags(flags: readonly Flag[]): string {
         .map((flag) => {
           const usage = flag.type === 'boolean' ? `--${flag.name}` : `--${flag.name} ${flag.type}`
           const preset = flag.default === '' ? '' : ` (default ${flag.default})`
-          return `  ${usage}\n        ${flag.help}${preset}`
+          return `  ${usage}\n${wrapped(`${flag.help}${preset}`)}`
         })
       return `${group}:\n${lines.join('\n')}`
     })
     .join('\n\n')
+}
+
+const HELP_WIDTH = 100
+const HELP_INDENT = ' '.repeat(8)
+
+function wrapped(text: string): string {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)!
+    if (line === '') lines[lines.length - 1] = word
+    else if (HELP_INDENT.length + line.length + 1 + word.length <= HELP_WIDTH)
+      lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(word)
+  }
+  return lines.map((line) => HELP_INDENT + line).join('\n')
 }

@@ -7,26 +7,28 @@
 const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ...names(
     false,
-    `admission-control aggregator-reject-forwarding-redirect apiserver-count
-    audit-log-version authentication-config authorization-config cloud-config cloud-provider
+    `admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
+    audit-log-version audit-webhook-batch-initial-backoff audit-webhook-version authentication-config authorization-config authorization-policy-file cloud-config cloud-provider
     cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
     coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
-    debug-socket-path default-watch-cache-size emulated-version emulation-forward-compatible etcd-healthcheck-timeout
+    debug-socket-path disabled-metrics default-watch-cache-size emulated-version etcd-healthcheck-timeout
     etcd-readycheck-timeout egress-selector-config-file external-hostname feature-gates goaway-chance http2-max-streams-per-connection
     kubelet-read-only-port lease-reuse-duration-seconds livez-grace-period log-dir log-file log-file-max-size
     log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
-    permit-address-sharing permit-port-sharing proxy-client-cert-file proxy-client-key-file
-    runtime-config-emulation-forward-compatible 
-    service-account-signing-endpoint shutdown-send-retry-after shutdown-watch-termination-grace-period
+    proxy-client-cert-file proxy-client-key-file
+    service-account-signing-endpoint show-hidden-metrics-for-version shutdown-watch-termination-grace-period
     ssh-keyfile ssh-user stderrthreshold storage-initialization-timeout strict-transport-security-directives
-    target-ram-mb tls-sni-cert-key tracing-config-file v vmodule kube-api-burst kube-api-qps`,
+    target-ram-mb tls-curve-preferences tls-sni-cert-key tracing-config-file v vmodule kube-api-burst kube-api-qps`,
   ),
   ...names(
     true,
-    `add-dir-header alsologtostderr contention-profiling enable-aggregator-routing enable-logs-handler
+    `add-dir-header aggregator-reject-forwarding-redirect alsologtostderr contention-profiling disable-http2-serving
+    emulation-forward-compatible enable-aggregator-routing enable-logs-handler
     enable-swagger-ui experimental-encryption-provider-config-automatic-reload log-json-split-stream log-text-split-stream
-    logtostderr one-output skip-headers skip-log-headers unsupported-kube-api-over-localhost version`,
+    logtostderr one-output permit-address-sharing permit-port-sharing
+    runtime-config-emulation-forward-compatible shutdown-send-retry-after skip-headers skip-log-headers
+    unsupported-kube-api-over-localhost`,
   ),
 ])
 

@@ -7,7 +7,7 @@ import type { Closable } from '../lib/lifecycle.js'
 import type { TlsFiles } from '../protocol/server-credentials.js'
 import type { BulkTurns } from './bulk-turns.js'
 import { Exchange, type Upgrade } from './exchange.js'
-import { isPortFree } from './port-probe.js'
+import { portProblem } from './port-probe.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponsePort } from './response-port.js'
 import type { ServerSocket } from './upgrade/server-socket.js'
@@ -38,6 +38,7 @@ interface Adopting {
 
 export class ListenError extends Error {
   override readonly name = 'ListenError'
+  readonly code = 'listen'
 }
 
 export class HttpServer implements Closable {
@@ -60,7 +61,8 @@ export class HttpServer implements Closable {
 
   async start(): Promise<void> {
     const { tls, host, port, sharePort } = this.#options
-    if (!sharePort && port !== 0 && !(await isPortFree(host, port))) throw new ListenError(taken(host, port))
+    const problem = sharePort || port === 0 ? undefined : await portProblem(host, port)
+    if (problem !== undefined) throw new ListenError(`cannot listen on ${host}:${port}: ${problem}`)
     this.#uws = await import('uWebSockets.js')
     const app = tls === undefined ? this.#serve(this.#uws.App()) : this.#tlsApp(tls)
     this.#app = app
@@ -68,7 +70,7 @@ export class HttpServer implements Closable {
     await new Promise<void>((resolve, reject) => {
       const listening = (socket: uws.us_listen_socket | false): void => {
         if (socket === false) {
-          reject(new ListenError(taken(host, port)))
+          reject(new ListenError(`cannot listen on ${host}:${port}: the address is in use or not allowed`))
           return
         }
         this.#listenSocket = socket
@@ -257,6 +259,3 @@ class UwsRequestHead implements RequestHead {
     return headers
   }
 }
-
-const taken = (host: string, port: number): string =>
-  `cannot listen on ${host}:${port}: the address is in use or not allowed`

@@ -1,10 +1,13 @@
 /** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
 import { existsSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { pluginNameErrors } from '../admission/plugin-names.js'
 import { Catalogue } from '../api/catalogue.js'
 import { validateRuntimeConfig } from '../api/runtime-config.js'
 import { AUTHORIZATION_MODES } from '../protocol/authorization-config.js'
+import { IN_MEMORY } from '../storage/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from './audit/audit-options.js'
+import { fileProblem, folderProblem, roomProblem } from './file-checks.js'
 import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
 import { SECURITY_FILES, SECURITY_FLAGS, securityErrors } from './security-options.js'
@@ -16,6 +19,7 @@ const LIMITS = 'Limits'
 const ACCESS = 'Access'
 const ADMISSION = 'Admission'
 const KUBELETS = 'Kubelets'
+const LOGS = 'Logs and debugging'
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
@@ -102,15 +106,15 @@ export const FLAGS: readonly Flag[] = [
     name: 'profiling',
     type: 'boolean',
     default: 'true',
-    group: SERVING,
+    group: LOGS,
     help: 'Whether /debug/pprof serves CPU profiles and heap snapshots of threads, to those who are allowed to see them.',
   },
-  { name: 'log-level', type: 'string', default: 'info', group: SERVING, help: 'debug, info, warn or error.' },
+  { name: 'log-level', type: 'string', default: 'info', group: LOGS, help: 'debug, info, warn or error.' },
   {
     name: 'slow-request-threshold',
     type: 'duration',
     default: '1s',
-    group: SERVING,
+    group: LOGS,
     help: 'Requests that take so long, and are no watches, get a line in the log; 0 for none.',
   },
   ...STORAGE_FLAGS,
@@ -259,9 +263,14 @@ export function validate(values: FlagValues): string[] {
     'encryption-provider-config',
     'authorization-webhook-config-file',
   ]) {
-    for (const file of flagList(values, name))
-      if (!existsSync(file)) errors.push(`--${name}: there is no file ${JSON.stringify(file)}`)
+    for (const file of flagList(values, name)) {
+      const problem = fileProblem(file)
+      if (problem !== undefined) errors.push(`--${name}: ${problem}`)
+    }
   }
+  errors.push(...folderErrors(values))
+  const host = flagText(values, 'bind-address')
+  if (isIP(host) === 0 && host !== 'localhost') errors.push(`--bind-address: ${JSON.stringify(host)} is no IP address`)
   const within = (name: string, low: number, high: number): void => {
     const number = flagNumber(values, name)
     if (Number.isInteger(number) && (number < low || number > high))
@@ -294,6 +303,23 @@ export function validate(values: FlagValues): string[] {
   errors.push(...securityErrors(values), ...auditErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
+  return errors
+}
+
+/** Certificates may lie in a folder that is only read; what is there already is not held against it. */
+function folderErrors(values: FlagValues): string[] {
+  const errors: string[] = []
+  const check = (name: string, problem: string | undefined): void => {
+    if (problem !== undefined) errors.push(`--${name}: ${problem}`)
+  }
+  const dataDir = flagText(values, 'data-dir')
+  const isEmbedded = flagText(values, 'storage-backend') !== 'etcd3' && flagList(values, 'etcd-servers').length === 0
+  if (isEmbedded && dataDir !== '' && dataDir !== IN_MEMORY) {
+    check('data-dir', folderProblem(dataDir))
+    if (errors.length === 0) check('data-dir', roomProblem(dataDir))
+  }
+  const certDir = flagText(values, 'cert-dir')
+  if (certDir !== '' && !existsSync(certDir)) check('cert-dir', folderProblem(certDir))
   return errors
 }
 

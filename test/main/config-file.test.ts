@@ -5,6 +5,7 @@ import { parseCommandLine } from '#keelson/main/config-file.js'
 import { foreignFlagNames } from '#keelson/main/foreign-flags.js'
 import { FLAGS } from '#keelson/main/options.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { KUBE_APISERVER_FLAGS } from './kube-apiserver-flags.js'
 
 t.test('a file gives values, the command line has the last word', async (t) => {
   const file = path.join(temporaryFolder(t, 'config'), 'keelson.yaml')
@@ -34,9 +35,12 @@ t.test('everything that is wrong with a file is told with its name', async (t) =
   t.match(parseCommandLine([`--config=${file}`], FLAGS).errors, [/must hold flags and their values/])
   writeFileSync(file, 'a: [')
   t.match(parseCommandLine([`--config=${file}`], FLAGS).errors, [/neither YAML nor JSON/])
-  writeFileSync(file, 'secure-port: {a: [1]}')
-  t.match(parseCommandLine([`--config=${file}`], FLAGS).errors, [/"secure-port" must be a text/])
-  t.match(parseCommandLine([`--config=${file}x`], FLAGS).errors, [/cannot read/])
+  writeFileSync(file, 'secure-port: {a: [1]}\nsecure-prt: 1')
+  t.match(parseCommandLine([`--config=${file}`], FLAGS).errors, [
+    /"secure-port" must be a text/,
+    /did you mean --secure-port/,
+  ])
+  t.match(parseCommandLine([`--config=${file}x`], FLAGS).errors, [/there is no file/])
   writeFileSync(file, '')
   t.same(parseCommandLine([`--config=${file}`], FLAGS).errors, [])
 })
@@ -54,4 +58,15 @@ t.test('flags of kube-apiserver that do nothing here are taken, and their values
     [],
     'none of them is a flag of ours',
   )
+})
+
+t.test('every flag of kube-apiserver is known', async (t) => {
+  const known = new Set([...FLAGS.map((flag) => flag.name), ...foreignFlagNames(), 'version'])
+  t.same(
+    KUBE_APISERVER_FLAGS.filter((name) => !known.has(name)),
+    [],
+  )
+  const { errors, foreign } = parseCommandLine(['-v=2', '-v', '4', '-v7', '--feature_gates=A=true'], FLAGS)
+  t.same(errors, [])
+  t.same(foreign, ['v', 'feature-gates'])
 })

@@ -34,6 +34,28 @@ t.test('a boolean takes no word after it', async (t) => {
   t.same(errors('--watch-cache', 'false'), ['unexpected argument "false": flags start with --'])
 })
 
+t.test('booleans as Go reads them, names with underscores as pflag does', async (t) => {
+  t.equal(values('--watch_cache=F')['watch-cache'], 'false')
+  t.equal(values('--watch-cache=1')['watch-cache'], 'true')
+})
+
+t.test('a value that is wrong leaves the default, so that nothing more is said about it', async (t) => {
+  t.equal(values('--secure-port=abc')['secure-port'], '6443')
+})
+
+t.test('a flag of kube-apiserver that does nothing here is a suggestion too', async (t) => {
+  t.same(errors('--feature-gate=A=true'), ['unknown flag --feature-gate; did you mean --feature-gates?'])
+})
+
+t.test('long help is broken into lines', async (t) => {
+  const long = { ...flag('long', 'string'), help: 'word '.repeat(40).trim() }
+  t.ok(
+    describeFlags([long])
+      .split('\n')
+      .every((line) => line.length <= 100),
+  )
+})
+
 t.test('a list may come in pieces, anything else is replaced', async (t) => {
   const given = values('--etcd-servers=a,b', '--etcd-servers', 'c', '--data-dir=x', '--data-dir=y')
   t.equal(given['etcd-servers'], 'a,b,c')
@@ -76,6 +98,7 @@ t.test('the value of an unknown flag is no second mistake', async (t) => {
 t.test('help is asked for beside anything else', async (t) => {
   t.equal(parseFlags(['--data-dir=x', '-h'], FLAGS).help, true)
   t.equal(parseFlags([], FLAGS).help, false)
+  t.equal(parseFlags(['--version'], FLAGS).version, true)
   t.match(describeFlags(FLAGS), /Group:\n {2}--data-dir string\n {8}About data-dir\. \(default \.\/data\)/)
 })
 
@@ -86,6 +109,8 @@ t.test('durations as Go writes them', async (t) => {
     ['1h30m', 5_400_000],
     ['1.5s', 1500],
     ['250ms', 250],
+    ['2000us', 2],
+    ['1m500000ns', 60_000.5],
     ['', undefined],
     ['5', undefined],
     ['-1s', undefined],

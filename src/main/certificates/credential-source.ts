@@ -138,6 +138,16 @@ const read = (file: string): string => readFileSync(file, 'utf8')
 
 /** While somebody replaces two files, they do not fit for a moment. */
 function checkPair({ certFile, keyFile }: TlsFiles): void {
-  if (!new X509Certificate(read(certFile)).checkPrivateKey(createPrivateKey(read(keyFile))))
+  const certificate = parsed(certFile, 'certificate', (pem) => new X509Certificate(pem))
+  if (!certificate.checkPrivateKey(parsed(keyFile, 'private key', createPrivateKey)))
     throw new Error(`${keyFile} is not the key of ${certFile}`)
+}
+
+function parsed<T>(file: string, what: string, parse: (pem: string) => T): T {
+  const pem = read(file)
+  try {
+    return parse(pem)
+  } catch (cause) {
+    throw new Error(`${file} is no ${what} (PEM)`, { cause })
+  }
 }

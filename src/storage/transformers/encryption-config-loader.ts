@@ -53,10 +53,7 @@ export interface LoadedEncryption {
 
 export async function loadEncryptionConfig(filePath: string, options: LoaderOptions): Promise<LoadedEncryption> {
   const content = await readConfigFile(filePath)
-  const config = decodeEncryptionConfiguration(content.toString('utf8'))
-  const errors = validateEncryptionConfiguration(config)
-  if (errors.length > 0) throw new EncryptionConfigError(errors.map(describe).join('; '))
-  refuseMaskedRules(config)
+  const config = decodeFile(filePath, content.toString('utf8'))
   const builder = new Builder(options)
   const transformers = builder.build(config)
   await Promise.all(builder.kmsProviders.map(({ provider }) => provider.start()))
@@ -69,6 +66,19 @@ export async function loadEncryptionConfig(filePath: string, options: LoaderOpti
     close: () => {
       for (const { provider } of builder.kmsProviders) provider.stop()
     },
+  }
+}
+
+function decodeFile(filePath: string, text: string): EncryptionConfiguration {
+  try {
+    const config = decodeEncryptionConfiguration(text)
+    const errors = validateEncryptionConfiguration(config)
+    if (errors.length > 0) throw new EncryptionConfigError(errors.map(describe).join('; '))
+    refuseMaskedRules(config)
+    return config
+  } catch (cause) {
+    if (!(cause instanceof EncryptionConfigError)) throw cause
+    throw new EncryptionConfigError(`the encryption configuration ${filePath}: ${cause.message}`, { cause })
   }
 }
 
