@@ -2,7 +2,7 @@
 # Built from the sources, run from the bundle; what is only needed for building stays behind.
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json .npmrc tsconfig.base.json ./
 RUN npm install --no-save --no-audit --no-fund
 COPY scripts scripts
 COPY src src
