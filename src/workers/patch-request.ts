@@ -5,22 +5,29 @@ import { formatGroupVersion } from '../api/group-version.js'
 import { decodeTree } from '../api/json/decode.js'
 import { DecodeError } from '../api/json/decode-error.js'
 import { encodeText } from '../api/json/encode.js'
-import { parseJson } from '../api/json/parse.js'
+import { type ParsedJson, parseJson } from '../api/json/parse.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
-import { parseMediaType } from '../api/media-type.js'
 import { deepCopy, type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
-import { newBadRequest, newInvalid, newNotFound, newUnsupportedMediaTypeGeneric } from '../api/status.js'
-import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import {
+  isStatusError,
+  newBadRequest,
+  newConflict,
+  newInvalid,
+  newNotFound,
+  newUnsupportedMediaTypeGeneric,
+} from '../api/status.js'
+import { type ParsedYaml, parseYaml, YamlError } from '../api/yaml/yaml.js'
 import { lookupTable } from '../lib/lookup-table.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
-import { checkKind } from './decode-body.js'
+import { checkKind, reportStrict } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
 import { applyJsonPatch } from './patch/json-patch.js'
 import { applyMergePatch } from './patch/merge-patch.js'
 import { isPatchError, patchStatusError } from './patch/patch-error.js'
 import { applyStrategicMergePatch } from './patch/strategic-merge-patch.js'
+import { patchStrictErrors } from './patch/strict-errors.js'
 import type { WorkerRequest } from './request.js'
 import { checkName, updatedObject, updaterOf, validations } from './update.js'
 import { parseWriteOptions, type WriteOptions } from './write-options.js'
@@ -36,7 +43,8 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = lookupTable({
 
 export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint } = worker
-  const type = PATCH_TYPES[parseMediaType(request.contentType)?.type ?? '']
+  // Exactly as written: what a resource consumes is told apart by letter case too.
+  const type = PATCH_TYPES[request.contentType.split(';', 1)[0]!.trim()]
   if (type === undefined) throw newUnsupportedMediaTypeGeneric()
   const { name } = request.info
   const options = parseWriteOptions(worker.query, 'PatchOptions', type === 'apply')
@@ -59,15 +67,19 @@ function patcher(
   options: WriteOptions,
 ): (existing: KubeObject) => Promise<KubeObject> {
   const { request, endpoint } = worker
-  const document = patchDocument(request.body)
+  let parsed: ParsedJson | undefined
   const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
   return async (existing) => {
     if (metadataOf(existing).resourceVersion === undefined) {
       throw newNotFound({ group: request.info.apiGroup, resource: request.info.resource }, request.info.name)
     }
     const current = (endpoint.conversion?.fromHub(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject
-    const tree = applyDocument(type, current, document, worker)
-    const wanted = decodePatched(worker, tree, options)
+    // Not before it is known that there is an object: a patch of nothing is not found, whatever it says.
+    parsed ??= patchDocument(request.body)
+    const tree = applyDocument(type, current, parsed.value, worker)
+    const ofPatch = options.fieldValidation === 'Ignore' ? [] : patchStrictErrors(request.body, parsed, type === 'json')
+    // A strategic merge patch is of the fields of a known type, so that it cannot make another one of it.
+    const wanted = decodePatched(worker, tree, options, { ofPatch, keepsKind: type === 'strategic' })
     checkName(wanted, request.info.name)
     return updatedObject(worker, existing, wanted, { manager, dryRun: options.dryRun })
   }
@@ -89,28 +101,42 @@ function applyDocument(
   }
 }
 
-function patchDocument(body: Uint8Array): Json {
+function patchDocument(body: Uint8Array): ParsedJson {
   try {
-    return parseJson(body).value
+    return parseJson(body)
   } catch (error) {
     if (error instanceof JsonSyntaxError) throw newBadRequest(`error decoding patch: ${error.message}`)
     throw error
   }
 }
 
-function decodePatched(worker: WorkerRequest, tree: Json, { fieldValidation }: WriteOptions): KubeObject {
+interface PatchedDocument {
+  /** What a strict decoder has said of the patch. */
+  readonly ofPatch?: readonly string[]
+  /** Its kind and apiVersion are the endpoint's, whatever the document says. */
+  readonly keepsKind?: boolean
+}
+
+function decodePatched(
+  worker: WorkerRequest,
+  tree: Json,
+  { fieldValidation }: WriteOptions,
+  { ofPatch = [], keepsKind = false }: PatchedDocument = {},
+): KubeObject {
   const { endpoint } = worker
   const text = (): string => encodeText(tree as JsonObject, endpoint.schema)
   const refuse = (why: string): never => {
     throw newInvalid({ group: '', kind: '' }, '', [invalid(FieldPath.of('patch'), text(), why)])
   }
   try {
-    const { object, strictErrors, emptied } = decodeTree(tree, endpoint.schema)
-    worker.noteEmptied(emptied)
+    const decoded = decodeTree(tree, endpoint.schema)
+    const { object } = decoded
+    worker.noteEmptied(decoded.emptied)
+    if (!keepsKind) checkPatchedKind(worker, object, refuse)
+    const strictErrors = [...ofPatch, ...decoded.strictErrors]
     if (strictErrors.length > 0 && fieldValidation === 'Strict')
       refuse(`strict decoding error: ${strictErrors.join(', ')}`)
     if (fieldValidation === 'Warn') for (const error of strictErrors) worker.addWarning(error)
-    checkKind(object, endpoint.kind)
     object.apiVersion = formatGroupVersion(endpoint.kind)
     object.kind = endpoint.kind.kind
     endpoint.rules.setDefaults?.(object)
@@ -121,9 +147,19 @@ function decodePatched(worker: WorkerRequest, tree: Json, { fieldValidation }: W
   }
 }
 
+/** A patch may not make another kind of an object: the result of it cannot be decoded. */
+function checkPatchedKind({ endpoint }: WorkerRequest, object: KubeObject, refuse: (why: string) => never): void {
+  try {
+    checkKind(object, endpoint.kind)
+  } catch (error) {
+    if (endpoint.info.definitionHash === undefined && isStatusError(error, 'BadRequest')) refuse(error.message)
+    throw error
+  }
+}
+
 function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeObject) => Promise<KubeObject> {
   const { request, endpoint } = worker
-  const applied = appliedConfiguration(worker)
+  const { value: applied, strictErrors } = appliedConfiguration(worker)
   return async (existing) => {
     const exists = metadataOf(existing).resourceVersion !== undefined
     const live = exists
@@ -133,6 +169,8 @@ function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeO
       force: options.force,
       now: worker.now(),
     })
+    reportStrict(strictErrors, { ...options, addWarning: worker.addWarning }, 'error strict decoding YAML: ')
+    if (!exists) refuseUid(worker, applied)
     const object = decodePatched(worker, deepCopy(result.object), { ...options, fieldValidation: 'Ignore' })
     checkName(object, request.info.name)
     return afterApply(worker, existing, object, options)
@@ -153,9 +191,23 @@ async function afterApply(
   return endpoint.conversion?.toHub(object) ?? object
 }
 
+/** Who names a uid means an object that is there. */
+function refuseUid({ request: { info } }: WorkerRequest, applied: JsonObject): void {
+  const { uid = '' } = metadataOf(applied as KubeObject)
+  if (uid === '') return
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+  throw newConflict({ group: info.apiGroup, resource: info.resource }, info.name, why)
+}
+
+interface AppliedConfiguration {
+  readonly value: JsonObject
+  /** Keys given twice. */
+  readonly strictErrors: readonly string[]
+}
+
 /** The configuration as sent: a tree, not decoded, because absent and empty differ. */
-function appliedConfiguration({ request }: WorkerRequest): JsonObject {
-  const value = yamlOrJson(request.body)
+function appliedConfiguration({ request }: WorkerRequest): AppliedConfiguration {
+  const { value, strictErrors } = yamlOrJson(request.body)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw newBadRequest('error decoding YAML: the configuration is not an object')
   const { name, namespace } = metadataOf(value as KubeObject)
@@ -165,12 +217,14 @@ function appliedConfiguration({ request }: WorkerRequest): JsonObject {
   if (namespace !== undefined && namespace !== request.info.namespace) {
     throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
-  return value
+  return { value, strictErrors }
 }
 
-function yamlOrJson(body: Uint8Array): Json {
+function yamlOrJson(body: Uint8Array): ParsedYaml {
   try {
-    return body[0] === 0x7b ? parseJson(body).value : parseYaml(Buffer.from(body).toString()).value
+    if (body[0] !== 0x7b) return parseYaml(Buffer.from(body).toString())
+    const parsed = parseJson(body)
+    return { value: parsed.value, strictErrors: patchStrictErrors(body, parsed, false) }
   } catch (error) {
     if (error instanceof JsonSyntaxError || error instanceof YamlError)
       throw newBadRequest(`error decoding YAML: ${error.message}`)

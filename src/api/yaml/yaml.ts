@@ -96,21 +96,35 @@ export function parseYaml(text: string): ParsedYaml {
     return { value: toTree(loadDocument(text, false), text.length), strictErrors: [] }
   } catch (error) {
     if (!(error instanceof YAMLException) || !error.reason.includes('duplicated mapping key')) throw asYamlError(error)
-    return { value: readAgain(text), strictErrors: [`line ${lineOf(error)}: key already set in map`] }
+    return readAgain(text, lineOf(error))
   }
 }
 
-function readAgain(text: string): Json {
+/** Every key that is given again is told: the first reading ends at the first one, whose line it knows. */
+function readAgain(text: string, firstLine: number): ParsedYaml {
+  const strictErrors: string[] = []
+  const report = (key: unknown): void => {
+    const told = `key ${JSON.stringify(key)} already set in map`
+    // Numbered, because the same key may come twice in several places.
+    strictErrors.push(strictErrors.length === 0 ? `line ${firstLine}: ${told}` : `${strictErrors.length + 1}. ${told}`)
+  }
+  const countingTag: typeof mapTag = {
+    ...mapTag,
+    addPair: (map, key, value) => {
+      if (mapTag.has(map, key)) report(key)
+      return mapTag.addPair(map, key, value)
+    },
+  }
   try {
-    return toTree(loadDocument(text, true), text.length)
+    return { value: toTree(loadDocument(text, true, SCHEMA.withTags(countingTag)), text.length), strictErrors }
   } catch (error) {
     throw asYamlError(error)
   }
 }
 
 /** The first document, as Kubernetes reads it; nothing at all is null. */
-const loadDocument = (text: string, json: boolean): unknown =>
-  loadAll(text, { schema: SCHEMA, json, maxDepth: MAX_DEPTH, maxAliases: 10_000 })[0] ?? null
+const loadDocument = (text: string, json: boolean, schema = SCHEMA): unknown =>
+  loadAll(text, { schema, json, maxDepth: MAX_DEPTH, maxAliases: 10_000 })[0] ?? null
 
 const lineOf = (error: YAMLException): number => (error.mark?.line ?? 0) + 1
 

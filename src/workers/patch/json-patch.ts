@@ -1,4 +1,8 @@
-/** Thread: any. JSON patch (RFC 6902). */
+/**
+ * Thread: any. JSON patch (RFC 6902), with the leniences of the library that kube-apiserver uses, because clients have come
+ * to rely on them: `replace` sets a member that is not there, `copy` of such a member and a missing `value` mean null,
+ * negative indices count from the end, and only `replace` and `test` reach the whole document.
+ */
 import type { Json, JsonObject } from '../../api/object.js'
 import { parseIndex, parsePointer } from './json-pointer.js'
 import { assertDepth, isObject, jsonEqual, jsonLength, ownValue, setMember, shallowCopy } from './json-tree.js'
@@ -12,13 +16,17 @@ export const MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 interface Operation {
   readonly op: string
+  /** The path is empty: the whole document. */
+  readonly whole: boolean
   readonly path: readonly string[]
   readonly from: readonly string[] | undefined
-  readonly value: Json | undefined
+  /** Null when there is none. */
+  readonly value: Json
 }
 
 /** The document with the patch applied; neither argument is changed. */
 export function applyJsonPatch(document: Json, patch: Json): Json {
+  if (patch === null) return document
   if (!Array.isArray(patch)) throw badRequest('error decoding patch: a JSON patch is an array of operations')
   for (const operation of patch) checkShape(operation)
   if (patch.length > MAX_OPERATIONS) {
@@ -26,12 +34,13 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
     throw new PatchError('PatchTooLarge', told)
   }
   const run = new JsonPatchRun(document)
-  for (const operation of patch) run.apply(readOperation(operation as JsonObject))
+  for (const operation of patch) run.apply(readOperation((operation ?? {}) as JsonObject))
   return run.root
 }
 
 /** What Go's decoder would refuse: 400, where a wrong but well-formed operation is 422. */
 function checkShape(operation: Json): void {
+  if (operation === null) return
   if (!isObject(operation)) throw badRequest('error decoding patch: an operation of a JSON patch is an object')
   for (const key of ['op', 'path', 'from']) {
     const value = ownValue(operation, key)
@@ -48,9 +57,10 @@ function readOperation(operation: JsonObject): Operation {
   if (typeof path !== 'string') throw unprocessable('an operation needs "path"')
   return {
     op,
+    whole: path === '',
     path: parsePointer(path),
     from: typeof from === 'string' ? parsePointer(from) : undefined,
-    value: ownValue(operation, 'value'),
+    value: ownValue(operation, 'value') ?? null,
   }
 }
 
@@ -69,67 +79,62 @@ class JsonPatchRun {
   }
 
   apply(operation: Operation): void {
-    const { op, path } = operation
-    if (op === 'add') this.#add(path, requiredValue(operation))
+    const { op, whole, path, value } = operation
+    if (op === 'add') this.#add(path, value)
     else if (op === 'remove') this.#remove(path)
-    else if (op === 'replace') this.#replace(path, requiredValue(operation))
-    else if (op === 'move') this.#move(requiredFrom(operation), path)
+    else if (op === 'replace') this.#replace(path, whole, value)
+    else if (op === 'move') this.#add(path, this.#remove(requiredFrom(operation)))
     else if (op === 'copy') this.#copy(requiredFrom(operation), path)
-    else if (op === 'test') this.#test(path, operation.value ?? null)
+    else if (op === 'test') this.#test(path, whole, value)
     else throw unprocessable(`unexpected operation ${JSON.stringify(op)}`)
   }
 
   #add(path: readonly string[], value: Json): void {
     assertDepth(value, path.length)
-    const token = path.at(-1)
-    if (token === undefined) {
-      this.root = value
-      return
-    }
     const parent = this.#ownParent(path)
+    const token = lastOf(path)
     if (!Array.isArray(parent)) {
       setMember(parent, token, value)
       return
     }
-    const index = token === '-' ? parent.length : parseIndex(token)
-    if (index === undefined || index > parent.length) throw missing(path)
+    const index = token === '-' ? parent.length : parseIndex(token, parent.length + 1)
+    if (index === undefined) throw missing(path)
     parent.splice(index, 0, value)
   }
 
   #remove(path: readonly string[]): Json {
     const removed = this.#get(path)
     if (removed === undefined) throw missing(path)
-    const token = path.at(-1)
-    if (token === undefined) throw unprocessable('the whole document cannot be removed')
     const parent = this.#ownParent(path)
-    if (Array.isArray(parent)) parent.splice(Number(token), 1)
+    const token = lastOf(path)
+    if (Array.isArray(parent)) parent.splice(parseIndex(token, parent.length)!, 1)
     else delete parent[token]
     return removed
   }
 
-  #replace(path: readonly string[], value: Json): void {
-    if (this.#get(path) === undefined) throw missing(path)
+  #replace(path: readonly string[], whole: boolean, value: Json): void {
     assertDepth(value, path.length)
-    const token = path.at(-1)
-    if (token === undefined) {
+    if (whole) {
+      if (typeof value !== 'object' || value === null) throw unprocessable('a document is an object or an array')
       this.root = value
       return
     }
     const parent = this.#ownParent(path)
-    if (Array.isArray(parent)) parent[Number(token)] = value
-    else setMember(parent, token, value)
-  }
-
-  #move(from: readonly string[], path: readonly string[]): void {
-    const within = from.every((token, i) => token === path[i])
-    if (within && path.length > from.length) throw unprocessable('a value cannot be moved into itself')
-    if (!within || path.length < from.length) this.#add(path, this.#remove(from))
-    else if (this.#get(from) === undefined) throw missing(from)
+    const token = lastOf(path)
+    if (!Array.isArray(parent)) {
+      setMember(parent, token, value)
+      return
+    }
+    const index = parseIndex(token, parent.length)
+    if (index === undefined) throw missing(path)
+    parent[index] = value
   }
 
   #copy(from: readonly string[], path: readonly string[]): void {
-    const value = this.#get(from)
-    if (value === undefined) throw missing(from)
+    const container = this.#parent(from)
+    const found = this.#get(from)
+    if (found === undefined && Array.isArray(container)) throw missing(from)
+    const value = found ?? null
     this.#copiedBytes += jsonLength(value)
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw unprocessable(`more than ${MAX_COPIED_BYTES} bytes copied`)
     // From now on two places hold it, and whatever is in it.
@@ -137,10 +142,11 @@ class JsonPatchRun {
     this.#add(path, value)
   }
 
-  /** As Kubernetes has it, a member that is absent passes a test for null: clients use it to say "not set yet". */
-  #test(path: readonly string[], value: Json): void {
-    const found = this.#get(path)
-    if (found === undefined && value === null && isObject(this.#parent(path))) return
+  /** A member that is absent passes a test for null: clients use it to say "not set yet". */
+  #test(path: readonly string[], whole: boolean, value: Json): void {
+    const parent = whole ? undefined : this.#parent(path)
+    const found = whole ? this.root : this.#get(path)
+    if (found === undefined && value === null && isObject(parent)) return
     if (found === undefined || !jsonEqual(found, value)) throw unprocessable(`test failed at ${pointerText(path)}`)
   }
 
@@ -148,7 +154,7 @@ class JsonPatchRun {
     let value: Json | undefined = this.root
     for (const token of path) {
       if (Array.isArray(value)) {
-        const index = parseIndex(token)
+        const index = parseIndex(token, value.length)
         value = index === undefined ? undefined : value[index]
       } else if (isObject(value)) value = ownValue(value, token)
       else return undefined
@@ -157,7 +163,7 @@ class JsonPatchRun {
   }
 
   #parent(path: readonly string[]): JsonObject | Json[] {
-    const parent = this.#get(path.slice(0, -1))
+    const parent = path.length === 0 ? undefined : this.#get(path.slice(0, -1))
     if (typeof parent !== 'object' || parent === null) throw missing(path)
     return parent
   }
@@ -169,7 +175,7 @@ class JsonPatchRun {
     this.root = container
     for (const token of path.slice(0, -1)) {
       if (Array.isArray(container)) {
-        const index = Number(token)
+        const index = parseIndex(token, container.length)!
         const child: JsonObject | Json[] = this.#owned(container[index]!)
         container[index] = child
         container = child
@@ -191,14 +197,15 @@ class JsonPatchRun {
   }
 }
 
-function requiredValue(operation: Operation): Json {
-  if (operation.value === undefined) throw unprocessable(`operation ${operation.op} needs "value"`)
-  return operation.value
-}
-
 function requiredFrom(operation: Operation): readonly string[] {
   if (operation.from === undefined) throw unprocessable(`operation ${operation.op} needs "from"`)
   return operation.from
+}
+
+function lastOf(path: readonly string[]): string {
+  const token = path.at(-1)
+  if (token === undefined) throw missing(path)
+  return token
 }
 
 function missing(path: readonly string[]): PatchError {

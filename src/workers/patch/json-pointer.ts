@@ -1,23 +1,19 @@
-/** Thread: any. JSON pointers (RFC 6901). */
-import { unprocessable } from './patch-error.js'
+/** Thread: any. JSON pointers (RFC 6901), read as leniently as kube-apiserver's JSON patch library reads them. */
 
-/** The reference tokens of a pointer; none for the whole document. */
+/** The reference tokens of a pointer. What stands before the first slash is not looked at; without a slash there are none. */
 export function parsePointer(pointer: string): string[] {
-  if (pointer === '') return []
-  if (!pointer.startsWith('/'))
-    throw unprocessable(`a path must be empty or start with "/": ${JSON.stringify(pointer)}`)
-  return pointer.slice(1).split('/').map(unescapeToken)
+  return pointer.split('/').slice(1).map(unescapeToken)
 }
 
+/** A "~" that escapes nothing is itself. */
 function unescapeToken(token: string): string {
-  if (!token.includes('~')) return token
-  if (/~(?![01])/.test(token)) throw unprocessable(`"~" must be written "~0" in a path: ${JSON.stringify(token)}`)
-  return token.replaceAll('~1', '/').replaceAll('~0', '~')
+  return token.includes('~') ? token.replace(/~[01]/g, (pair) => (pair === '~1' ? '/' : '~')) : token
 }
 
-/** An array index as RFC 6901 allows it: digits, no leading zero. Undefined when the token is none. */
-export function parseIndex(token: string): number | undefined {
-  if (!/^(0|[1-9][0-9]*)$/.test(token)) return undefined
-  const index = Number(token)
-  return Number.isSafeInteger(index) ? index : undefined
+/** An index into an array of that length: decimal, with a sign or zeros before it; a negative one counts from the end. */
+export function parseIndex(token: string, length: number): number | undefined {
+  if (!/^[+-]?[0-9]+$/.test(token)) return undefined
+  const number = Number(token)
+  const index = number < 0 ? number + length : number
+  return index >= 0 && index < length ? index : undefined
 }
