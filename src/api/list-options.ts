@@ -36,10 +36,21 @@ const NONE: ListOptions = {
 export const parseBoolean = (value: string | null): boolean =>
   value !== null && value !== '0' && value.toLowerCase() !== 'false'
 
-function parseInteger(value: string | null): number | undefined {
-  if (value === null || value === '') return undefined
-  if (!INTEGER.test(value)) throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+const MIN_INT64 = -(2n ** 63n)
+const MAX_INT64 = 2n ** 63n - 1n
+
+/** A parameter that is there has a number, or the request is a bad one. Throws BadRequest. */
+export function parseInteger(value: string | null): number | undefined {
+  if (value === null) return undefined
+  const problem = INTEGER.test(value) ? rangeProblem(value) : 'invalid syntax'
+  if (problem !== undefined) throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: ${problem}`)
   return Number(value)
+}
+
+function rangeProblem(value: string): string | undefined {
+  if (value.length < 18) return undefined
+  const number = BigInt(value.replace('+', ''))
+  return number < MIN_INT64 || number > MAX_INT64 ? 'value out of range' : undefined
 }
 
 /** Throws BadRequest or Invalid. */

@@ -81,15 +81,24 @@ export function negotiate(accept: string, { protobuf = true }: { readonly protob
 }
 
 /** An error is shown as itself: clauses that ask for another form of the object do not count, and JSON is always there. */
-export function negotiateStatus(accept: string): 'json' | 'protobuf' {
-  if (!accept.includes('protobuf')) return 'json'
+export function negotiateStatus(accept: string): Serialization {
+  return accept === '' || accept === 'application/json' ? 'json' : (negotiatePlain(accept) ?? 'json')
+}
+
+/** For what has one form only; undefined when no clause asks for that. */
+export function negotiatePlain(accept: string): Serialization | undefined {
+  if (accept === '') return 'json'
   for (const { type, parameters } of parseAccept(accept)) {
     if (transformationOf(parameters) !== undefined) continue
-    if (TYPES[type] === 'protobuf') return 'protobuf'
-    if (TYPES[type] !== undefined || type === '*/*') return 'json'
+    if (TYPES[type] !== undefined) return TYPES[type]
+    if (type === '*/*' || type === 'application/*') return 'json'
   }
-  return 'json'
+  return undefined
 }
+
+/** Whether a clause names a format that is there, whatever it says of the form. */
+export const offersFormat = (accept: string): boolean =>
+  accept === '' || parseAccept(accept).some(({ type }) => type === '*/*' || TYPES[type] !== undefined)
 
 function transformationOf({ as, g, v }: Readonly<Record<string, string>>): Transformation | undefined | 'unknown' {
   if (as === undefined && g === undefined && v === undefined) return undefined

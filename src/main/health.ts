@@ -25,7 +25,7 @@ export class HealthEndpoint {
   }
 
   install(paths: NonResourcePaths): void {
-    paths.exact(this.path, (exchange, query) => this.#all(exchange, query))
+    paths.exact(this.path, (exchange, query) => this.#all(exchange, query), 'as-written')
     paths.below(`${this.path}/`, (exchange, _query, name) => {
       const found = this.#checks.find((check) => check.name === name)
       if (found === undefined) {

@@ -12,11 +12,14 @@ const NOT_FOUND = {
 
 export class NonResourcePaths {
   readonly #exact = new Map<string, PathHandler>()
+  /** Those that are another path with a slash behind them. */
+  readonly #asWritten = new Set<string>()
   readonly #public = new Map<string, PathHandler>()
   readonly #prefixes: { readonly prefix: string; readonly handler: PathHandler }[] = []
 
-  exact(path: string, handler: PathHandler): Closable {
+  exact(path: string, handler: PathHandler, slash: 'ignored' | 'as-written' = 'ignored'): Closable {
     this.#exact.set(path, handler)
+    if (slash === 'as-written') this.#asWritten.add(path)
     return { close: () => void this.#exact.delete(path) }
   }
 
@@ -42,7 +45,7 @@ export class NonResourcePaths {
 
   handle(exchange: Exchange, path: string, query: URLSearchParams): Promise<void> | undefined {
     const plain = path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
-    const handler = this.#exact.get(plain)
+    const handler = plain !== path && this.#asWritten.has(plain) ? undefined : this.#exact.get(plain)
     if (handler !== undefined) return handler(exchange, query, '')
     const below = this.#prefixes.find(({ prefix }) => path.startsWith(prefix))
     if (below !== undefined) return below.handler(exchange, query, path.slice(below.prefix.length))

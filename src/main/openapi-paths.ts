@@ -2,6 +2,7 @@
 import { parseAccept } from '../api/media-type.js'
 import { OPENAPI_V2_PROTOBUF, OPENAPI_V2_PROTOBUF_OLD } from '../api/openapi-v2-protobuf.js'
 import { newNotAcceptable } from '../api/status.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import type { Exchange } from './exchange.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 import type { PoolRunner } from './pool.js'
@@ -10,13 +11,13 @@ import { writeStatus } from './write-status.js'
 
 const V2 = '/openapi/v2'
 const V3 = '/openapi/v3'
-const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = {
+const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = lookupTable<'json' | 'protobuf'>({
   '*/*': 'json',
   'application/*': 'json',
   'application/json': 'json',
   [OPENAPI_V2_PROTOBUF]: 'protobuf',
   [OPENAPI_V2_PROTOBUF_OLD]: 'protobuf',
-}
+})
 
 export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner): void {
   const document = async (exchange: Exchange, path: string, form: 'json' | 'protobuf'): Promise<void> =>
@@ -28,7 +29,12 @@ export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner): void 
     else await document(exchange, V2, form)
   })
   paths.exact(V3, (exchange) => document(exchange, V3, 'json'))
-  paths.below(`${V3}/`, (exchange, _query, rest) => document(exchange, `${V3}/${rest}`, 'json'))
+  paths.below(`${V3}/`, async (exchange, _query, rest) => {
+    const found = await pool.run('document', { path: `${V3}/${rest}`, form: 'json' })
+    // A group that is not there is not worth a word.
+    if (found.status === 404) exchange.respond({ status: 404, contentType: '' }, '')
+    else await respondEncoded(exchange, found)
+  })
 }
 
 function formOf(accept: string): 'json' | 'protobuf' | undefined {

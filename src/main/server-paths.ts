@@ -56,6 +56,8 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   installDebugPaths(paths, { line, profiling: config.profiling, window })
   installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })
   const ping: HealthCheck = { name: 'ping', check: () => undefined }
+  // Nothing here waits for a log to be written, so that none can hold a request up.
+  const log: HealthCheck = { name: 'log', check: () => undefined }
   const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
   const shutdown: HealthCheck = {
     name: 'shutdown',
@@ -69,9 +71,11 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
       if (!accessReady()) throw new Error('roles and bindings are not in memory')
     },
   }
-  new HealthEndpoint('/healthz', [ping, etcd], recorder).install(paths)
-  new HealthEndpoint('/livez', [ping, etcd], recorder).install(paths)
-  new HealthEndpoint('/readyz', [ping, etcd, access, shutdown], recorder).install(paths)
+  // By the name that probes know.
+  const informers: HealthCheck = { ...access, name: 'informer-sync' }
+  new HealthEndpoint('/healthz', [ping, log, etcd], recorder).install(paths)
+  new HealthEndpoint('/livez', [ping, log, etcd], recorder).install(paths)
+  new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, shutdown], recorder).install(paths)
 }
 
 async function storageHealth(line: ProcessLine): Promise<void> {

@@ -1,5 +1,7 @@
 /** Thread: pool. DELETE of one object and of a collection. */
 
+import { decodeTree } from '../api/json/decode.js'
+import { DecodeError } from '../api/json/decode-error.js'
 import { parseJson } from '../api/json/parse.js'
 import { JsonSyntaxError } from '../api/json/syntax-error.js'
 import { parseListOptions } from '../api/list-options.js'
@@ -38,11 +40,12 @@ export async function deleteObject(worker: WorkerRequest): Promise<EncodedRespon
 /** Every object of the selection, some at a time; what is gone already counts as deleted. */
 export async function deleteCollection(worker: WorkerRequest, workers: number): Promise<EncodedResponse> {
   const { endpoint, query } = worker
+  const listOptions = parseListOptions(query, false)
+  const selectors = parseSelectors(listOptions, endpoint.selectableFields)
   const options = deleteOptions(worker)
   const dryRun = (options.dryRun ?? []).length > 0
-  const listOptions = parseListOptions(query, false)
   const context = worker.context(dryRun)
-  const list = await endpoint.store.list(context, parseSelectors(listOptions, endpoint.selectableFields), {
+  const list = await endpoint.store.list(context, selectors, {
     resourceVersion: listOptions.resourceVersion,
     resourceVersionMatch: '',
     limit: listOptions.limit,
@@ -85,6 +88,8 @@ function deleteOptions(worker: WorkerRequest): DeleteOptions {
     request.body.byteLength > 0
       ? optionsFromBody(request.body, request.contentType)
       : deleteOptionsFromQuery(worker.query)
+  // Only with a feature gate that is off by default would it mean something.
+  delete options.ignoreStoreReadErrorWithClusterBreakingPotential
   checkDeleteOptions(options)
   for (const warning of worker.endpoint.rules.warningsOnDelete?.(options) ?? []) worker.addWarning(warning)
   return options
@@ -92,14 +97,16 @@ function deleteOptions(worker: WorkerRequest): DeleteOptions {
 
 function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
   try {
-    const value = optionsTree(body, contentType)
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw newBadRequest('the body is no DeleteOptions')
-    const { kind } = value
-    if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions')
+    const value = optionsTree(body, contentType) ?? {}
+    if (typeof value !== 'object' || Array.isArray(value)) throw newBadRequest('the body is no DeleteOptions')
+    // Of any version: the options of all groups are the same.
+    const { kind, ...options } = decodeTree(value, deleteOptionsSchema()).object
+    if (kind !== undefined && kind !== 'DeleteOptions')
       throw newBadRequest(`no kind ${JSON.stringify(kind)} is registered for DELETE`)
-    return value as unknown as DeleteOptions
+    delete options.apiVersion
+    return options as DeleteOptions
   } catch (error) {
+    if (error instanceof DecodeError) throw newBadRequest(error.message)
     if (error instanceof JsonSyntaxError || error instanceof YamlError)
       throw newBadRequest(`couldn't get version/kind; parse error: ${error.message}`)
     if (error instanceof ProtobufError) throw newBadRequest(error.message)

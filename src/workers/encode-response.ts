@@ -5,7 +5,7 @@ import { type AcceptedMediaType, CONTENT_TYPES, negotiate } from '../api/media-t
 import { type Json, type JsonObject, type KubeObject, metadataOf } from '../api/object.js'
 import { encodeBuiltin, encodeObjectList, hasProtobuf } from '../api/protobuf/builtin.js'
 import { encodeProtobuf } from '../api/protobuf/envelope.js'
-import { newNotAcceptable, newUnknown, type Status } from '../api/status.js'
+import { newBadRequest, newNotAcceptable, type Status } from '../api/status.js'
 import { printYaml } from '../api/yaml/yaml.js'
 import type { EncodedResponse } from '../protocol/main-pool.js'
 import type { ListResult } from '../storage/interface.js'
@@ -160,6 +160,6 @@ function tableOptions(
 ): { version: string; include: IncludeObject; nowMs: number } {
   const include = worker.query.get('includeObject') ?? ''
   if (!['', 'None', 'Metadata', 'Object'].includes(include))
-    throw newUnknown(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+    throw newBadRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`)
   return { version, include: include === '' ? 'Metadata' : (include as IncludeObject), nowMs: worker.now() }
 }

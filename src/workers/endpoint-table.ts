@@ -1,5 +1,6 @@
 /** Thread: pool. The endpoints of a worker: made when first asked for, sharing one storage a resource. */
 import type { ResourceInfo } from '../api/catalogue.js'
+import { fieldLabels } from '../api/field-labels.js'
 import {
   formatGroupResource,
   formatGroupVersion,
@@ -107,7 +108,10 @@ export class EndpointTable {
       schema,
       hubSchema: isParents ? hubSchema : schema,
       rules: isParents ? { ...rules, ...handler?.rules } : (handler?.rules ?? {}),
-      selectableFields: stored.fields.map((field) => field.name),
+      selectableFields: fieldLabels(
+        info,
+        stored.fields.map((field) => field.name),
+      ),
       store,
       handler,
       fieldManager: new FieldManager({

@@ -1,5 +1,6 @@
 /** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
 import type { Catalogue } from '../api/catalogue.js'
+import { fieldLabels } from '../api/field-labels.js'
 import { formatGroupResource } from '../api/group-version.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { OwnerResource } from '../protocol/main-owner.js'
@@ -85,7 +86,7 @@ export class Served {
       keyPrefix: `${this.#options.etcdOptions.etcdPrefix}/${prefix}/`,
       direct: stored?.info.version === info.version && stored.info.group === info.group,
       itemsCarryKind: info.definitionHash !== undefined,
-      selectableFields: stored?.fields.map((field) => field.name) ?? [],
+      selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Thread: pool. The options of writing requests: from the query, or from the body of a DELETE; checked as Kubernetes does. */
-import { type FieldError, FieldPath, forbidden, notSupported, required, tooLong } from '../api/field-error.js'
-import { parseBoolean } from '../api/list-options.js'
-import { newBadRequest, newInvalid } from '../api/status.js'
+import { type FieldError, FieldPath, forbidden, invalid, notSupported, required, tooLong } from '../api/field-error.js'
+import { parseBoolean, parseInteger } from '../api/list-options.js'
+import { newInvalid } from '../api/status.js'
 import type { DeleteOptions, PropagationPolicy } from '../registry/generic/strategy.js'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
@@ -16,6 +16,9 @@ export interface WriteOptions {
 export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions'
 
 const MAX_MANAGER_BYTES = 128
+
+/** All but letters, marks, numbers, punctuation, symbols and the plain space. */
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
 /** Throws Invalid. `apply`: fieldManager is required and force allowed. */
 export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind, apply = false): WriteOptions {
@@ -43,7 +46,13 @@ export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind
 function managerErrors(fieldManager: string, apply: boolean): FieldError[] {
   const path = FieldPath.of('fieldManager')
   if (apply && fieldManager === '') return [required(path, 'is required for apply patch')]
-  return Buffer.byteLength(fieldManager) > MAX_MANAGER_BYTES ? [tooLong(path, MAX_MANAGER_BYTES)] : []
+  const unprintable = fieldManager.match(UNPRINTABLE) ?? []
+  return [
+    ...(Buffer.byteLength(fieldManager) > MAX_MANAGER_BYTES ? [tooLong(path, MAX_MANAGER_BYTES)] : []),
+    ...unprintable.map((character) =>
+      invalid(path, fieldManager, `holds ${JSON.stringify(character)}, which cannot be printed`),
+    ),
+  ]
 }
 
 function dryRunErrors(dryRun: readonly string[]): FieldError[] {
@@ -55,21 +64,14 @@ const POLICIES: readonly string[] = ['Orphan', 'Background', 'Foreground']
 /** From the query; the body, where there is one, comes instead of it. */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const options: DeleteOptions = {}
-  const grace = query.get('gracePeriodSeconds')
-  if (grace !== null && grace !== '') {
-    if (!/^[+-]?\d+$/.test(grace))
-      throw newBadRequest(`strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`)
-    options.gracePeriodSeconds = Number(grace)
-  }
+  const grace = parseInteger(query.get('gracePeriodSeconds'))
+  if (grace !== undefined) options.gracePeriodSeconds = grace
   const orphan = query.get('orphanDependents')
   if (orphan !== null) options.orphanDependents = parseBoolean(orphan)
   const policy = query.get('propagationPolicy')
-  if (policy !== null && policy !== '') options.propagationPolicy = policy as PropagationPolicy
+  if (policy !== null) options.propagationPolicy = policy as PropagationPolicy
   const dryRun = query.getAll('dryRun')
   if (dryRun.length > 0) options.dryRun = dryRun
-  if (parseBoolean(query.get('ignoreStoreReadErrorWithClusterBreakingPotential'))) {
-    options.ignoreStoreReadErrorWithClusterBreakingPotential = true
-  }
   return options
 }
 

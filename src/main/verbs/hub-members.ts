@@ -3,6 +3,7 @@
  * the value of a field to those that require that value. Five thousand that watch the pods of their own node cost an event
  * two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
  */
+import { PHANTOM_LABELS } from '../../api/field-labels.js'
 import type { Selectors } from '../../api/selectors.js'
 import type { CacheEvent } from '../../cacher/shared-memory.js'
 import { TriggerIndex } from '../../cacher/trigger-index.js'
@@ -29,8 +30,8 @@ export interface HubWatcher {
   failed(error: unknown): void
 }
 
-/** Every object has its own: an index by it serves those who watch one name in all namespaces. */
-const USELESS: ReadonlySet<string> = new Set(['metadata.namespace'])
+/** Every object has its own: an index by it serves those who watch one name in all namespaces. And what no object has. */
+const USELESS: ReadonlySet<string> = new Set(['metadata.namespace', ...PHANTOM_LABELS])
 
 export function triggerOf({ field }: Selectors, selectableFields: readonly string[]): Trigger | undefined {
   if (field.empty()) return undefined

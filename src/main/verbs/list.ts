@@ -3,7 +3,7 @@ import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { encodeMessageList } from '../../api/protobuf/builtin.js'
 import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
 import { parseSelectors, type Selectors } from '../../api/selectors.js'
-import { newBadRequest, newExpired } from '../../api/status.js'
+import { newBadRequest } from '../../api/status.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
 import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -12,7 +12,7 @@ import type { ConversionItem } from '../converter.js'
 import type { Exchange } from '../exchange.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { revisionProblem } from './asked-revision.js'
-import { passed, waitUntilFresh } from './fresh.js'
+import { passed, tooLarge, waitUntilFresh } from './fresh.js'
 import { triggerOf } from './hub-members.js'
 import { scopeOf } from './key-scope.js'
 import type { ObjectForm } from './object-form.js'
@@ -110,7 +110,7 @@ function snapshotAt(arena: ArenaReader, revision: number | undefined): Snapshot 
     return arena.snapshot(revision)
   } catch (error) {
     if (isStorageError(error, 'too-old') || isStorageError(error, 'not-ready')) return undefined
-    if (isStorageError(error, 'too-large')) throw newExpired(error.message)
+    if (isStorageError(error, 'too-large')) throw tooLarge(revision ?? 0, error.fields.currentRevision ?? 0)
     throw error
   }
 }

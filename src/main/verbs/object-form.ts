@@ -1,6 +1,6 @@
 /** Thread: main. The form in which a client wants objects, when it is not the one that memory holds. */
 import { type AcceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
-import { newUnknown } from '../../api/status.js'
+import { newBadRequest } from '../../api/status.js'
 import type { ConversionShape } from '../../protocol/main-pool.js'
 import { type ConversionForm, conversionForm, shaped } from '../converter.js'
 import type { ServedResource } from '../served-resource.js'
@@ -23,7 +23,7 @@ export function objectForm(
   shape: ConversionShape = 'whole',
 ): ObjectForm {
   const include = accepted.transformation?.as === 'Table' ? (query.get('includeObject') ?? '') : ''
-  if (!INCLUDES.has(include)) throw newUnknown(`unrecognized includeObject value: ${JSON.stringify(include)}`)
+  if (!INCLUDES.has(include)) throw newBadRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`)
   const whole = conversionForm(resource, accepted, accept, include)
   return {
     form: shape === 'whole' ? whole : shaped(whole, shape),

@@ -68,7 +68,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch | undefin
   const stream = request.exchange.startStream({ status: 200, contentType }, filler)
   if (stream === undefined) return undefined
   const watch = new Watch({ ...options, listOptions, selectors, scope, stream, startedMs })
-  watch.start(withState ? undefined : revision)
+  // Without the state, 0 is any revision: that of now has the least to say.
+  watch.start(withState ? undefined : revision === 0 ? context.cache.clock.revision() : revision)
   return watch
 }
 

@@ -1,5 +1,6 @@
 /** Thread: pool. The one table from what storage reports to what a client is told. */
 import type { GroupResource } from '../../api/group-version.js'
+import type { KubeObject } from '../../api/object.js'
 import {
   newAlreadyExists,
   newBadRequest,
@@ -15,6 +16,7 @@ import {
   type StatusError,
 } from '../../api/status.js'
 import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/errors.js'
+import type { Versioner } from '../../storage/interface.js'
 
 type Row = (error: StorageError, resource: GroupResource, name: string) => StatusError
 
@@ -53,5 +55,15 @@ export async function translated<T>(resource: GroupResource, name: string, actio
     return await action()
   } catch (error) {
     throw interpretStorageError(error, resource, name)
+  }
+}
+
+/** Of an object that a client sent. What is no version at all is a 500 without a reason, where an old one is a conflict. */
+export function givenVersion(versioner: Versioner<KubeObject>, object: KubeObject): number {
+  try {
+    return versioner.objectResourceVersion(object)
+  } catch (error) {
+    if (isStorageError(error, 'invalid-request')) throw newUnknown(error.message)
+    throw error
   }
 }

@@ -29,7 +29,7 @@ import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
 import { BegunWrite } from './begun-write.js'
 import { DryRunnableStorage } from './dry-run-storage.js'
-import { interpretStorageError, translated } from './storage-status.js'
+import { givenVersion, interpretStorageError, translated } from './storage-status.js'
 import { StoreDeletion } from './store-deletion.js'
 import type { StoreOptions, UpdatedObjectInfo, ValidateObject, ValidateObjectUpdate } from './store-options.js'
 import {
@@ -337,7 +337,7 @@ export class Store {
     const strategy = this.#updateStrategy()
     const versioner = this.storage.versioner
     const existingVersion = versioner.objectResourceVersion(existing)
-    const version = versioner.objectResourceVersion(object)
+    const version = givenVersion(versioner, object)
     if (version === 0) {
       if (!strategy.allowUnconditionalUpdate) {
         const kind = { group: this.groupResource.group, kind: this.groupResource.resource }
