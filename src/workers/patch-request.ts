@@ -29,7 +29,7 @@ import { isPatchError, patchStatusError } from './patch/patch-error.js'
 import { applyStrategicMergePatch } from './patch/strategic-merge-patch.js'
 import { patchStrictErrors } from './patch/strict-errors.js'
 import type { WorkerRequest } from './request.js'
-import { checkName, updatedObject, updaterOf, validations } from './update.js'
+import { checkName, checkNamespace, updatedObject, updaterOf, validations } from './update.js'
 import { parseWriteOptions, type WriteOptions } from './write-options.js'
 
 type PatchType = 'json' | 'merge' | 'strategic' | 'apply'
@@ -80,6 +80,7 @@ function patcher(
     const ofPatch = options.fieldValidation === 'Ignore' ? [] : patchStrictErrors(request.body, parsed, type === 'json')
     // A strategic merge patch is of the fields of a known type, so that it cannot make another one of it.
     const wanted = decodePatched(worker, tree, options, { ofPatch, keepsKind: type === 'strategic' })
+    checkNamespace(worker, wanted)
     checkName(wanted, request.info.name)
     return updatedObject(worker, existing, wanted, { manager, dryRun: options.dryRun })
   }

@@ -24,6 +24,7 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
     addWarning: worker.addWarning,
     noteEmptied: worker.noteEmptied,
   })
+  checkNamespace(worker, decoded)
   checkName(decoded, name)
   const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
   const { uid } = metadataOf(decoded)
@@ -93,6 +94,13 @@ async function authorizeCreate({ request: { info, user }, authorizer }: WorkerRe
   if (decision === 'allow') return
   if (error !== undefined) throw newInternalError(error)
   throw newForbiddenRequest(attributes, reason)
+}
+
+/** Also of what a subresource speaks, which no store sees. */
+export function checkNamespace({ request: { info }, endpoint }: WorkerRequest, object: KubeObject): void {
+  const { namespace = '' } = metadataOf(object)
+  if (namespace !== '' && namespace !== info.namespace && endpoint.info.namespaced)
+    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
 /** The object's name is the path's; one that says otherwise is a mistake. */

@@ -72,6 +72,8 @@ t.test('subresources', async (t) => {
       t.match(stale, { http: 409, reason: 'Conflict' }, 'an older resourceVersion is a conflict')
       const other = { ...scale, metadata: { name: 'w', uid: 'other' }, spec: { replicas: 4 } }
       t.equal((await ask('PUT', `${path}/w/scale`, other)).http, 409, 'so is another uid')
+      const elsewhere = { ...scale, metadata: { name: 'w', namespace: 'other' }, spec: { replicas: 4 } }
+      t.match(await ask('PUT', `${path}/w/scale`, elsewhere), { http: 400, reason: 'BadRequest' })
       const negative = await ask('PATCH', `${path}/w/scale`, { spec: { replicas: -1 } }, MERGE)
       t.match(negative, { http: 422, details: { kind: 'Scale', causes: [{ field: 'spec.replicas' }] } })
       const dry = await ask('PATCH', `${path}/w/scale?dryRun=All`, { spec: { replicas: 9 } }, MERGE)
@@ -211,6 +213,9 @@ t.test('subresources', async (t) => {
     const removed = await ask('PATCH', path, { spec: { ephemeralContainers: [] } }, MERGE)
     t.equal(removed.http, 422)
     t.equal((await ask('GET', path)).kind, 'Pod')
+    await made(t, PODS, pod('whole'))
+    const whole = pod('whole', {}, { ephemeralContainers: [{ name: 'one', image: 'busybox' }] })
+    t.equal((await ask('PUT', `${PODS}/whole/ephemeralcontainers`, whole)).http, 200, 'without a uid')
   })
 
   await t.test('a resize changes cpu and memory and nothing else', async (t) => {
