@@ -48,6 +48,23 @@ t.test('what requests may say beside their object', async (t) => {
     await refused(t, 400, 'BadRequest', ask('DELETE', `${MAPS}/a?gracePeriodSeconds=`))
   })
 
+  await t.test('a boolean in the query is true unless it is 0 or false', async (t) => {
+    for (const word of ['0', 'false', 'FALSE', 'False'])
+      t.equal((await ask('GET', `${MAPS}?watch=${word}`)).kind, 'ConfigMapList')
+    for (const word of ['', 'f', 'no']) {
+      const { text } = await server.request('GET', `${MAPS}?watch=${word}&timeoutSeconds=1`)
+      t.match(text, /"type":"ADDED"/, word)
+    }
+  })
+
+  await t.test('a PUT creates what may begin with one', async (t) => {
+    const ranges = '/api/v1/namespaces/default/limitranges/put'
+    t.equal((await ask('PUT', ranges, { metadata: { name: 'put' }, spec: { limits: [] } })).http, 201)
+    const classes = '/apis/node.k8s.io/v1/runtimeclasses/put'
+    t.equal((await ask('PUT', classes, { metadata: { name: 'put' }, handler: 'h' })).http, 201)
+    await refused(t, 404, 'NotFound', ask('PUT', `${MAPS}/put`, { metadata: { name: 'put' } }))
+  })
+
   await t.test('field selectors name what the resource has under that name', async (t) => {
     const list = (path: string, field: string) =>
       ask('GET', `${path}?fieldSelector=${encodeURIComponent(`${field}=x`)}`)

@@ -40,6 +40,7 @@ const warnings = (object: KubeObject): string[] =>
   )
 
 export const runtimeClassRules: ResourceRules = {
+  allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   validate,
   validateUpdate: (object, old) => [...validate(object), ...immutable(object['handler'], old['handler'], HANDLER)],
