@@ -1,4 +1,5 @@
 /** Thread: any. The names that a field selector may use of a resource: not always those that are kept with its objects. */
+import { lookupTable } from '../lib/lookup-table.js'
 
 interface Selectable {
   readonly group: string
@@ -7,10 +8,10 @@ interface Selectable {
 }
 
 /** Kept under both names of a field, of which each group knows its own. */
-const EVENT_LABELS: Readonly<Record<string, RegExp>> = {
+const EVENT_LABELS: Readonly<Record<string, RegExp>> = lookupTable({
   '': /^(regarding\.|reportingController$)/,
   'events.k8s.io': /^(involvedObject\.|reportingComponent$|source$)/,
-}
+})
 
 /** May be named, and no object has it. */
 export const PHANTOM_LABELS: ReadonlySet<string> = new Set(['status.podIPs'])
