@@ -1,7 +1,7 @@
 /** Thread: main. Command-line flags: a table in, values or all errors out. Names and forms are those of kube-apiserver. */
 
 import { lookupTable } from '../lib/lookup-table.js'
-import { foreignFlag, foreignFlagNames } from './foreign-flags.js'
+import { foreignFlag, foreignFlagNames, refusedFlag } from './foreign-flags.js'
 
 export type FlagType = 'string' | 'boolean' | 'integer' | 'duration' | 'bytes' | 'list' | 'map'
 
@@ -66,7 +66,12 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
       continue
     }
     if (flag === undefined) {
-      errors.push(`unknown flag --${name}${suggestion(name, flags)}`)
+      const instead = refusedFlag(name)
+      errors.push(
+        instead === undefined
+          ? `unknown flag --${name}${suggestion(name, flags)}`
+          : `--${name} is not supported: ${instead}`,
+      )
       // What follows belongs to it unless it is a flag itself.
       if (equals < 0 && argv[i + 1] !== undefined && !argv[i + 1]!.startsWith('--')) i++
       continue

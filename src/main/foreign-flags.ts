@@ -8,7 +8,7 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ...names(
     false,
     `admission-control allow-metric-labels allow-metric-labels-manifest apiserver-count
-    audit-log-version audit-webhook-batch-initial-backoff audit-webhook-version authentication-config authorization-config authorization-policy-file cloud-config cloud-provider
+    audit-log-version audit-webhook-batch-initial-backoff audit-webhook-version cloud-config cloud-provider
     cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
     coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
     debug-socket-path disabled-metrics default-watch-cache-size emulated-version etcd-healthcheck-timeout
@@ -32,6 +32,13 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ),
 ])
 
+/** Those that say who may come in: a server that left them out would let in others than its operator means. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['authentication-config', '--oidc-*, --client-ca-file and --anonymous-auth say the same'],
+  ['authorization-config', '--authorization-mode and --authorization-webhook-* say the same'],
+  ['authorization-policy-file', 'roles and their bindings say the same'],
+])
+
 function names(boolean: boolean, text: string): [string, boolean][] {
   return text.split(/\s+/).map((name) => [name, boolean])
 }
@@ -42,4 +49,7 @@ export function foreignFlag(name: string): { readonly boolean: boolean } | undef
   return boolean === undefined ? undefined : { boolean }
 }
 
-export const foreignFlagNames = (): string[] => [...FOREIGN.keys()]
+/** What to use instead of a flag that is not taken. */
+export const refusedFlag = (name: string): string | undefined => REFUSED.get(name)
+
+export const foreignFlagNames = (): string[] => [...FOREIGN.keys(), ...REFUSED.keys()]

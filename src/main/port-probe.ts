@@ -1,5 +1,6 @@
 /** Thread: any. Which ports are free, asked with a socket that shares with nobody. */
 import { type AddressInfo, createServer } from 'node:net'
+import { lookupTable } from '../lib/lookup-table.js'
 
 /**
  * uWebSockets.js lets a second process share a port unnoticed. Its exclusive way of listening is no help: it refuses a
@@ -16,11 +17,11 @@ export async function freePort(host: string): Promise<number> {
   return typeof found === 'number' ? found : 0
 }
 
-const WORDS: Readonly<Record<string, string>> = {
+const WORDS: Readonly<Record<string, string>> = lookupTable({
   EADDRINUSE: 'the port is in use',
   EADDRNOTAVAIL: 'this host has no such address',
   EACCES: 'permission denied',
-}
+})
 
 /** The port, or why there is none. */
 function probe(host: string, port: number): Promise<number | string> {

@@ -70,3 +70,9 @@ t.test('every flag of kube-apiserver is known', async (t) => {
   t.same(errors, [])
   t.same(foreign, ['v', 'feature-gates'])
 })
+
+t.test('flags that say who may come in are not left out unnoticed', async (t) => {
+  const { errors, foreign } = parseCommandLine(['--authorization-config', 'file', '--authentication-config=x'], FLAGS)
+  t.same(foreign, [])
+  t.match(errors, [/^--authorization-config is not supported: /, /^--authentication-config is not supported: /])
+})
