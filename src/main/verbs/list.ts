@@ -4,6 +4,7 @@ import { encodeMessageList } from '../../api/protobuf/builtin.js'
 import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
 import { parseSelectors, type Selectors } from '../../api/selectors.js'
 import { newBadRequest } from '../../api/status.js'
+import { SharedCopier } from '../../cacher/shared-copier.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
 import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/continue-token.js'
 import { isStorageError } from '../../storage/errors.js'
@@ -265,8 +266,9 @@ async function writeJsonList(
   release: () => void,
 ): Promise<void> {
   let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
-  for (const body of bodies) total += body.byteLength - skip(body)
-  const next = pieces(head, bodies, skip, total)
+  const skips = bodies.map(skip)
+  for (const [i, body] of bodies.entries()) total += body.byteLength - skips[i]!
+  const next = pieces(head, bodies, skips, total)
   if (wantsGzip(exchange, total)) {
     const whole = Buffer.allocUnsafe(total)
     let at = 0
@@ -285,10 +287,11 @@ async function writeJsonList(
 function pieces(
   head: Uint8Array,
   bodies: readonly Uint8Array[],
-  skipOf: (body: Uint8Array) => number,
+  skips: readonly number[],
   total: number,
 ): () => Uint8Array | undefined {
   const buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
+  const copier = new SharedCopier()
   let index = -1
   let pending: Uint8Array | undefined = head
   let brace = false
@@ -300,7 +303,7 @@ function pieces(
         index++
         if (index < bodies.length) {
           const body: Uint8Array = bodies[index]!
-          const skip = skipOf(body)
+          const skip = skips[index]!
           comma = index > 0
           brace = skip > 0
           pending = skip > 0 ? body.subarray(skip + 1) : body
@@ -314,11 +317,11 @@ function pieces(
       brace = false
       const room = buffer.byteLength - at
       if (pending.byteLength > room) {
-        buffer.set(pending.subarray(0, room), at)
+        copier.copy(pending.subarray(0, room), buffer, at)
         pending = pending.subarray(room)
         return buffer
       }
-      buffer.set(pending, at)
+      copier.copy(pending, buffer, at)
       at += pending.byteLength
       pending = undefined
     }
