@@ -4,6 +4,7 @@
  *
  *   attaching ──hello──▶ attached ──detach() or the owner's end──▶ detached (nothing is cached any more)
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { Deferred } from '../lib/deferred.js'
@@ -85,9 +86,11 @@ export class CacheClient {
     }
     const collected = [draft]
     this.#drafts.set(cluster, collected)
-    queueMicrotask(() => {
+    // A turn, as for questions; the write itself goes to its socket no sooner.
+    setImmediate(() => {
       this.#drafts.delete(cluster)
-      this.#port.postMessage({ type: 'drafts', cluster, drafts: collected } satisfies ReaderToOwner)
+      if (!this.#detached)
+        this.#port.postMessage({ type: 'drafts', cluster, drafts: collected } satisfies ReaderToOwner)
     })
   }
 
@@ -135,8 +138,9 @@ export class CacheClient {
     const truth = new ClockTruth(truthBuffer)
     let collecting: Promise<boolean> | undefined
     const ask = (): Promise<boolean> => {
-      // All reads of a turn share a question; it is sent when the turn ends, so after all of them.
-      collecting ??= Promise.resolve().then(() => {
+      // All reads of a turn share a question; it is sent when the turn ends, so after all of them. A turn, not a microtask:
+      // the loop calls back for each connection that has something to say, and runs microtasks after each.
+      collecting ??= nextTurn().then(() => {
         collecting = undefined
         return this.#ask(index)
       })
