@@ -8,13 +8,13 @@ import { isLongRunning, isMutating } from './inflight.js'
 import type { ReadRequest } from './read-context.js'
 import type { GatedRequest, Leave } from './request-gate.js'
 import type { RequestHead } from './request-head.js'
+import { NO_QUERY } from './request-info.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
 import type { ServedResource } from './served-resource.js'
 
 const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 /** Whoever asks for a profile says how long it takes. */
 const PROFILES = '/debug/pprof/'
-export const NO_QUERY = new URLSearchParams()
 
 /** Of a request that was refused before it was understood. */
 const NOT_UNDERSTOOD: RequestInfo = {

@@ -187,8 +187,9 @@ export class FrontEnd {
   #understand(request: ApiRequest): Promise<void> | undefined {
     const { exchange } = request
     const { head } = exchange
-    if (head.query !== '') request.query = new URLSearchParams(head.query)
-    request.info = this.#infos.of(head.method, head.rawPath, head.query !== '', request.query)
+    const { info, query } = this.#infos.of(head.method, head.rawPath, head.query)
+    request.query = query
+    request.info = info
     const { requestTimeoutMs: maximumMs } = this.#options
     request.timeoutMs =
       head.query === '' || request.longRunning ? maximumMs : requestTimeoutMs(request.query.get('timeout'), maximumMs)

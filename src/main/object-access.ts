@@ -5,11 +5,10 @@ import type { CacheClient } from '../cacher/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import type { Served } from '../workers/served.js'
 import type { PoolRunner } from './pool.js'
-import { requestInfo } from './request-info.js'
+import { NO_QUERY, requestInfo } from './request-info.js'
 
 const SERVER: UserInfo = { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
 const TIMEOUT_MS = 10_000
-const NO_QUERY = new URLSearchParams()
 
 export function objectsOf(cache: CacheClient, served: Served, pool: PoolRunner): SharedObjectsOptions {
   const prefixes = new Map(

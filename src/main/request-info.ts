@@ -10,6 +10,9 @@ import { lookupTable } from '../lib/lookup-table.js'
 /** Below a namespace's own path these are the namespace's subresources, not resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
+/** Shared: nobody changes a query. */
+export const NO_QUERY = new URLSearchParams()
+
 const VERBS: Readonly<Record<string, string>> = lookupTable({
   POST: 'create',
   GET: 'get',
