@@ -157,8 +157,9 @@ export class Overview {
 
   #storage(samples) {
     const rows = []
+    // Of the embedded engine's folder the name is enough; an etcd server is known by its address.
     for (const [endpoint, size] of sumBy(samples, 'apiserver_storage_db_total_size_in_bytes', 'endpoint'))
-      rows.push([`Size of ${endpoint}`, bytes(size)])
+      rows.push([`Size of ${endpoint.startsWith('/') ? endpoint.split('/').at(-1) : endpoint}`, bytes(size)])
     const done = [...sumBy(samples, 'keelson_compactions_total', 'result')]
     rows.push(['Compactions', done.map(([result, n]) => `${count(n)} ${result}`).join(', ') || 'none yet'])
     for (const [, revision] of sumBy(samples, 'keelson_compact_revision'))
