@@ -1,7 +1,8 @@
 // What a fresh clone needs before it can run: packages and a build. Quick when nothing changed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -29,4 +30,22 @@ const projects = []
 if (flags.has('--with-tests')) projects.push('test')
 if (flags.has('--with-bench')) projects.push('bench')
 if (projects.length > 0) run(process.execPath, ['node_modules/typescript/bin/tsc', '-b', 'src', ...projects])
-run(process.execPath, ['scripts/bundle.mjs'])
+// What the bundle was made of is kept: size and time of every file. Whatever differs, it is made anew.
+const made = `${root}/node_modules/.keelson-bundle`
+const sources = bundleSources()
+const isMade = existsSync(`${root}/bundle/main/index.js`) && existsSync(made)
+if (!isMade || readFileSync(made, 'utf8') !== sources) {
+  run(process.execPath, ['scripts/bundle.mjs'])
+  writeFileSync(made, sources)
+}
+
+function bundleSources() {
+  const files = ['package.json', 'scripts/bundle.mjs']
+  for (const entry of readdirSync(`${root}/src`, { recursive: true, withFileTypes: true }))
+    if (entry.isFile()) files.push(path.relative(root, path.join(entry.parentPath, entry.name)))
+  const lines = files.map((file) => {
+    const { size, mtimeMs } = statSync(path.join(root, file))
+    return `${file} ${size} ${mtimeMs}`
+  })
+  return `${lockHash}\n${lines.sort().join('\n')}\n`
+}
