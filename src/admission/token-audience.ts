@@ -48,7 +48,7 @@ export class TokenAudience {
   /** Throws 403. No audience is that of the server itself, and must be named by a volume as such. */
   async check(attributes: AdmissionAttributes, pod: Pod, audiences: readonly string[]): Promise<void> {
     const [audience = '', ...others] = audiences
-    if (others.length > 0) throw forbid(attributes, 'node may only request 0 or 1 audiences')
+    if (others.length > 0) throw forbid(attributes, 'a kubelet asks for one audience at most')
     for (const volume of (pod.spec?.volumes ?? []) as readonly Volume[])
       if (await this.#names(volume, pod, audience)) return
     const { user, namespace, name } = attributes
@@ -56,7 +56,7 @@ export class TokenAudience {
     if (await this.#permissions.may(user, question)) return
     throw forbid(
       attributes,
-      `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`,
+      `no volume of the pod names the audience ${JSON.stringify(audience)}, and ${user.name} has no right to tokens for it`,
     )
   }
 

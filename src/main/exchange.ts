@@ -67,11 +67,8 @@ export class Exchange implements Credentials {
 
   /** For answers that are written piece by piece. */
   #answer(): AnswerState {
-    const exchange = this
     return {
-      get answering() {
-        return exchange.#state === 'answering'
-      },
+      answering: () => this.#state === 'answering',
       sent: (bytes) => {
         this.#bytes += bytes
       },

@@ -19,7 +19,7 @@ export interface ResponseStream {
 /** What an answer tells its exchange. */
 export interface AnswerState {
   /** Nobody has ended it, and the client is there. */
-  readonly answering: boolean
+  answering(): boolean
   sent(bytes: number): void
   ended(): void
 }
@@ -46,7 +46,7 @@ export class ChunkedStream implements ResponseStream {
   }
 
   #writable(): boolean {
-    if (!this.#answer.answering) return true
+    if (!this.#answer.answering()) return true
     // Also when no write failed: what is corked fails only after write() has returned. Leaving the cork flushes too.
     this.#blocked = false
     this.#port.cork(() => {
@@ -57,7 +57,7 @@ export class ChunkedStream implements ResponseStream {
   }
 
   write(chunk: Uint8Array): boolean {
-    if (!this.#answer.answering) return false
+    if (!this.#answer.answering()) return false
     this.#headOut = true
     this.#answer.sent(chunk.byteLength)
     this.#blocked = !this.#port.write(chunk)
@@ -66,11 +66,11 @@ export class ChunkedStream implements ResponseStream {
 
   idle(): void {
     const filler = this.#filler
-    if (!this.#headOut && filler !== undefined && this.#answer.answering) this.#port.cork(() => this.write(filler))
+    if (!this.#headOut && filler !== undefined && this.#answer.answering()) this.#port.cork(() => this.write(filler))
   }
 
   cork(callback: () => void): void {
-    if (this.#answer.answering) this.#port.cork(callback)
+    if (this.#answer.answering()) this.#port.cork(callback)
   }
 
   onDrain(listener: () => void): void {
@@ -78,14 +78,14 @@ export class ChunkedStream implements ResponseStream {
   }
 
   touch(): void {
-    if (!this.#answer.answering) return
+    if (!this.#answer.answering()) return
     // Starts the time anew in which a write must make progress.
     this.#port.pause()
     this.#port.resume()
   }
 
   end(): void {
-    if (!this.#answer.answering) return
+    if (!this.#answer.answering()) return
     this.#port.cork(() => this.#port.end())
     this.#answer.ended()
   }

@@ -34,7 +34,7 @@ function watcher(fieldSelector: string, start = ROOT): HubWatcher {
     selectors,
     trigger: triggerOf(selectors, FIELDS),
     seenRevision: 0,
-    deliver: () => true,
+    deliver: () => undefined,
     expired: () => undefined,
     failed: () => undefined,
   }
@@ -100,10 +100,7 @@ t.test('events that come together are joined once, and each watcher is written t
   const member = (name: string, seenRevision: number): HubWatcher => ({
     ...watcher(''),
     seenRevision,
-    deliver: (frames) => {
-      got.push({ name, frames })
-      return true
-    },
+    deliver: (frames) => void got.push({ name, frames }),
   })
   for (const [name, seen] of [
     ['new', 1],

@@ -1,4 +1,7 @@
-/** Thread: main. What watchers who ask for the same are shown at once: joined for those who read a stream, one by one for WebSockets. */
+/**
+ * Thread: main. What watchers who ask for the same are shown at once: joined for those who read a stream, one by one for
+ * WebSockets.
+ */
 export class HubFrames {
   readonly frames: readonly Uint8Array[]
   /** Of the last one. */

@@ -22,8 +22,8 @@ export interface HubWatcher {
   readonly trigger: Trigger | undefined
   /** Everything up to here was written before it joined: the hub may be a little behind. */
   readonly seenRevision: number
-  /** False: the client does not keep up; it has left the hub by then. */
-  deliver(frames: HubFrames): boolean
+  /** Who does not keep up has left the hub when it returns. */
+  deliver(frames: HubFrames): void
   /** The window has passed everybody: it cannot happen to who keeps up unless the thread stood still. */
   expired(): void
   /** The events cannot be shown. */

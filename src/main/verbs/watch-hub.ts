@@ -1,7 +1,8 @@
 /**
  * Thread: main. The watchers of one resource that keep up. One cursor follows the events for all of them; an event's
- * bytes are made once and go to every socket that wants them, together with those that came with it. Who falls behind leaves the hub, goes on from its own
- * cursor at its own pace, and comes back when it has caught up: it costs the others nothing.
+ * bytes are made once and go to every socket that wants them, together with those that came with it. Who falls behind
+ * leaves the hub, goes on from its own cursor at its own pace, and comes back when it has caught up: it costs the others
+ * nothing.
  */
 import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/shared-memory.js'
 import type { WatchSeries } from '../read-metrics.js'

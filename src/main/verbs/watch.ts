@@ -310,8 +310,8 @@ export class Watch implements HubWatcher {
     void this.#catchUp().catch((error: unknown) => this.#fail(error))
   }
 
-  deliver(frames: HubFrames): boolean {
-    if (this.#state !== 'live') return false
+  deliver(frames: HubFrames): void {
+    if (this.#state !== 'live') return
     const { stream, hub } = this.#options
     this.#deliveries++
     let writable = true
@@ -319,7 +319,7 @@ export class Watch implements HubWatcher {
       if (stream.separate) for (const bytes of frames.frames) writable = stream.write(bytes)
       else writable = stream.write(frames.joined())
     })
-    if (writable) return true
+    if (writable) return
     this.#revision = frames.revision
     hub.leave(this)
     if (this.#state === 'live') {
@@ -327,7 +327,6 @@ export class Watch implements HubWatcher {
       this.#series.parked.add(1)
       this.#stall.start()
     }
-    return false
   }
 
   failed(error: unknown): void {
