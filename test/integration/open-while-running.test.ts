@@ -88,7 +88,9 @@ class Load {
 
   constructor(server: Server, name: string, collection: string, body: (name: string) => object) {
     const note = async (what: string, answer: Promise<Answer>): Promise<void> => {
-      const key = `${what} ${(await answer).status}`
+      const { status, text } = await answer
+      // What failed says why.
+      const key = `${what} ${status}${status >= 500 ? ` ${text}` : ''}`
       this.statuses.set(key, (this.statuses.get(key) ?? 0) + 1)
     }
     this.#clients = [0, 1, 2].map(async (client) => {

@@ -1,6 +1,7 @@
 /** Thread: main. GET of one object: a lookup and a write. */
 import { newBadRequest, newNotFound } from '../../api/status.js'
-import type { ArenaReader } from '../../cacher/shared-memory.js'
+import type { ArenaReader, Snapshot } from '../../cacher/shared-memory.js'
+import { isStorageError } from '../../storage/errors.js'
 import type { ReadContext, ReadRequest } from '../read-context.js'
 import { revisionProblem } from './asked-revision.js'
 import { waitUntilFresh } from './fresh.js'
@@ -42,7 +43,9 @@ function writeObject(
   context: ReadContext,
   form: ObjectForm | undefined,
 ): Promise<void> | undefined {
-  return form === undefined ? writeStored(request, arena) : writeConverted(request, arena, context, form)
+  const snapshot = snapshotOf(arena)
+  if (snapshot === undefined) return context.answerFromPool(request)
+  return form === undefined ? writeStored(request, snapshot) : writeConverted(request, snapshot, context, form)
 }
 
 /** Memory may have gone while something was waited for. */
@@ -55,8 +58,17 @@ function whenReady(
   return arena.ready() ? writeObject(request, arena, context, form) : context.answerFromPool(request)
 }
 
-function writeStored({ exchange, info, resource }: ReadRequest, arena: ArenaReader): undefined {
-  const snapshot = arena.snapshot()
+/** Undefined: the owner, which waits for nobody, took the memory back after it was looked at. */
+function snapshotOf(arena: ArenaReader): Snapshot | undefined {
+  try {
+    return arena.snapshot()
+  } catch (error) {
+    if (isStorageError(error, 'not-ready')) return undefined
+    throw error
+  }
+}
+
+function writeStored({ exchange, info, resource }: ReadRequest, snapshot: Snapshot): undefined {
   try {
     const record = snapshot.get(resource.key(info.namespace, info.name))
     if (record === undefined) throw newNotFound({ group: info.apiGroup, resource: info.resource }, info.name)
@@ -67,12 +79,12 @@ function writeStored({ exchange, info, resource }: ReadRequest, arena: ArenaRead
 }
 
 async function writeConverted(
-  { exchange, info, resource }: ReadRequest,
-  arena: ArenaReader,
-  { converter }: ReadContext,
+  request: ReadRequest,
+  snapshot: Snapshot,
+  { converter, answerFromPool }: ReadContext,
   { form, contentType, isText }: ObjectForm,
 ): Promise<void> {
-  const snapshot = arena.snapshot()
+  const { exchange, info, resource } = request
   let shown: Uint8Array[] | Promise<Uint8Array[]>
   try {
     const record = snapshot.get(resource.key(info.namespace, info.name))
@@ -81,7 +93,13 @@ async function writeConverted(
   } finally {
     snapshot.release()
   }
-  const [bytes] = await shown
+  let bytes: Uint8Array | undefined
+  try {
+    bytes = (await shown)[0]
+  } catch {
+    // The pool may know already that the resource is not served any more; it says so, or what else is wrong.
+    return answerFromPool(request)
+  }
   exchange.respond({ status: 200, contentType }, isText ? withNewline(bytes!) : bytes!)
 }
 

@@ -27,6 +27,7 @@ const COMMA = 44
 const BRACE = 123
 /** Pieces that a list is written in: large enough to cost few calls, small enough to let others go in between. */
 const PIECE_BYTES = 64 * 1024
+const NOTHING = new Uint8Array(0)
 
 interface ListPosition {
   /** Exactly this revision; undefined: the newest. */
@@ -71,7 +72,7 @@ export async function listObjects(
   } else {
     const items = collect(snapshot, scan, position, selectors, recordItem)
     series.listed(items.fetched, items.found.length, items.index)
-    await writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
+    return writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
   }
   return true
 }
@@ -190,6 +191,7 @@ async function writeList(
   )
 }
 
+/** False: the pool has to answer. */
 async function writeConvertedList(
   request: ReadRequest,
   snapshot: Snapshot,
@@ -197,12 +199,17 @@ async function writeConvertedList(
   continueToken: string,
   { converter }: ReadContext,
   { form, accepted, contentType, isText }: ObjectForm,
-): Promise<void> {
+): Promise<boolean> {
   const { exchange, resource } = request
   const { revision } = snapshot
   let shown: Uint8Array[]
+  let columns: Uint8Array
   try {
     shown = await converter.convert(form, found)
+    columns = form.shape === 'row' ? await converter.columns(form) : NOTHING
+  } catch {
+    // As for one object: the pool says what is wrong.
+    return false
   } finally {
     snapshot.release()
   }
@@ -214,20 +221,17 @@ async function writeConvertedList(
   if (isText) {
     const head =
       form.shape === 'row'
-        ? Buffer.concat([
-            Buffer.from(resource.tableHead(revision, continueToken, remaining, list)),
-            await converter.columns(form),
-            ROWS,
-          ])
+        ? Buffer.concat([Buffer.from(resource.tableHead(revision, continueToken, remaining, list)), columns, ROWS])
         : Buffer.from(resource.listHead(revision, continueToken, remaining, list))
     const skip = transformation === undefined ? (body: Uint8Array) => resource.itemSkip(body) : () => 0
     await writeJsonList(exchange, head, shown, skip, () => undefined)
-    return
+    return true
   }
   const body = protobufList(list, revision, continueToken, remaining, shown)
   const head = { status: 200, contentType }
   if (wantsGzip(exchange, body.byteLength)) await respondCompressed(exchange, head, body)
   else exchange.respondSized(head, body.byteLength, once(body), () => undefined)
+  return true
 }
 
 function once(body: Uint8Array): () => Uint8Array | undefined {

@@ -1,0 +1,49 @@
+import t from 'tap'
+import type { ArenaReader } from '#keelson/cacher/shared-memory.js'
+import type { ReadContext, ReadRequest } from '#keelson/main/read-context.js'
+import { getObject } from '#keelson/main/verbs/get.js'
+import { StorageError } from '#keelson/storage/errors.js'
+
+const request = { query: new URLSearchParams() } as ReadRequest
+const arena = (failure: Error) =>
+  ({
+    ready: () => true,
+    snapshot: () => {
+      throw failure
+    },
+  }) as unknown as ArenaReader
+
+function context(fence: true | Promise<boolean>): { context: ReadContext; asked: ReadRequest[] } {
+  const asked: ReadRequest[] = []
+  const answerFromPool = async (one: ReadRequest): Promise<void> => void asked.push(one)
+  return { context: { cache: { fence: () => fence }, answerFromPool } as unknown as ReadContext, asked }
+}
+
+t.test('memory that goes between two looks at it: the storage answers', async (t) => {
+  for (const fence of [true, Promise.resolve(true)] as const) {
+    const { context: reads, asked } = context(fence)
+    await getObject(request, arena(new StorageError('not-ready', 'gone')), reads, undefined)
+    t.same(asked, [request])
+  }
+})
+
+t.test('any other failure is one', async (t) => {
+  const { context: reads, asked } = context(Promise.resolve(true))
+  await t.rejects(getObject(request, arena(new Error('broken')), reads, undefined)!, { message: 'broken' })
+  t.same(asked, [])
+})
+
+t.test('what cannot be converted here is answered by the pool, which knows why', async (t) => {
+  const { context: reads, asked } = context(true)
+  const record = { key: 'k', modRevision: 1, body: () => new Uint8Array() }
+  const memory = { snapshot: () => ({ get: () => record, release: () => undefined }) } as unknown as ArenaReader
+  const converter = { convert: () => Promise.reject(new Error('not served any more')) }
+  const converted = {
+    ...request,
+    info: { namespace: '', name: 'a' },
+    resource: { key: () => 'k' },
+  } as unknown as ReadRequest
+  const form = { form: {}, contentType: '', isText: true } as unknown as Parameters<typeof getObject>[3]
+  await getObject(converted, memory, { ...reads, converter } as unknown as ReadContext, form)
+  t.same(asked, [converted])
+})
