@@ -1,6 +1,7 @@
 // The import directions of the rooms; see CONTRIBUTING.md for the map.
 const room = (name) => `^src/${name}/`
-const CONTRACT = '^src/storage/[^/]+\\.ts$'
+const CONTRACT = '^src/storage/contract/'
+const FACTORY = '^src/storage/factory/'
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
@@ -24,14 +25,14 @@ module.exports = {
     only(
       'protocol-is-types',
       room('protocol'),
-      [room('lib'), room('api'), room('protocol'), CONTRACT],
+      [room('lib'), room('api'), room('protocol'), CONTRACT, FACTORY],
       'a boundary file knows words and contracts',
     ),
     only(
       'contract-stands-on-api',
       CONTRACT,
-      [room('lib'), room('api'), room('protocol'), room('metrics'), room('storage')],
-      'the storage contract and what shares it',
+      [room('lib'), room('api'), room('protocol'), CONTRACT],
+      'the storage contract stands on words and boundaries',
     ),
     only(
       'storage-stays-below',
@@ -80,6 +81,7 @@ module.exports = {
         room('admission'),
         room('registry'),
         CONTRACT,
+        FACTORY,
       ],
       'the registry sees the storage contract',
     ),
@@ -93,7 +95,7 @@ module.exports = {
     {
       name: 'one-uws-importer',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/main/http-server\\.ts$' },
+      from: { path: '^src/', pathNot: '^src/main/http/http-server\\.ts$' },
       to: { path: 'uWebSockets|uws-pack' },
     },
     {

@@ -2,8 +2,7 @@
 // four hundred modules: reading and linking them is most of what a start costs. Straight from the sources: tsc checks
 // the types, esbuild is not waited for by it.
 //
-// Entries and chunks lie one folder deep, as the modules do in src/: `new URL('../workers/x-thread.js', import.meta.url)`
-// means the same file in all of them.
+// Entries and chunks lie one folder deep: src/lib/module-url.ts relies on it.
 
 import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'

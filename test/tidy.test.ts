@@ -12,7 +12,7 @@ const sources = files('src').map((name) => ({ name, text: readFileSync(name, 'ut
 t.test('the environment and the arguments are read in one place', async (t) => {
   const readers = sources.filter(({ text }) => /process\.(env|argv)\b/.test(text)).map(({ name }) => name)
   // What a library reads from the environment can only be said there.
-  t.same(readers, ['src/main/header-limit.ts', 'src/main/index.ts'])
+  t.same(readers, ['src/main/http/header-limit.ts', 'src/main/index.ts'])
 })
 
 t.test('tables that are asked by name know no names but their own', async (t) => {

@@ -9,8 +9,8 @@ import { check } from 'k6'
 import exec from 'k6/execution'
 import { Counter } from 'k6/metrics'
 import type { Options } from 'k6/options'
-import { CONFIGMAPS, get, mergePatch, must, NAMESPACE, PODS, post, postAll, remove } from './client.ts'
-import { configMap, pod } from './objects.ts'
+import { CONFIGMAPS, get, mergePatch, must, NAMESPACE, PODS, post, postAll, remove } from './client.js'
+import { configMap, pod } from './objects.js'
 
 const SECONDS = Number(__ENV['SECONDS'] ?? '20')
 const POD_COUNT = Number(__ENV['PODS'] ?? '1000')

@@ -1,10 +1,10 @@
 /** Question: what does a write spend on managedFields and on its patch? Workload: a 1 KB ConfigMap and a 4 KB pod, one thread. */
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import type { JsonObject } from '#keelson/api/object.js'
-import { FieldManager } from '#keelson/workers/apply/field-manager.js'
-import { applyJsonPatch } from '#keelson/workers/patch/json-patch.js'
-import { applyMergePatch } from '#keelson/workers/patch/merge-patch.js'
-import { applyStrategicMergePatch } from '#keelson/workers/patch/strategic-merge-patch.js'
+import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
+import { applyJsonPatch } from '#keelson/workers/endpoints/patch/json-patch.js'
+import { applyMergePatch } from '#keelson/workers/endpoints/patch/merge-patch.js'
+import { applyStrategicMergePatch } from '#keelson/workers/endpoints/patch/strategic-merge-patch.js'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 

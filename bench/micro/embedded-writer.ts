@@ -1,7 +1,7 @@
 /** Creates keys through a KV with many in flight; run in the owner's thread, or as a worker thread over a port. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import type { KV } from '#keelson/storage/contract/kv.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
-import type { KV } from '#keelson/storage/kv.js'
 
 export interface WriterPlan {
   /** Tells the keys of one run from another's. */

@@ -1,6 +1,5 @@
 /** Question: what does flow control add to a request that nobody keeps waiting? Workload: classify, enter, leave; one thread. */
 import { systemClock } from '#keelson/lib/clock.js'
-import { BulkTurns } from '#keelson/main/bulk-turns.js'
 import {
   mandatoryFlowSchemas,
   mandatoryPriorityLevels,
@@ -10,8 +9,9 @@ import {
 import { FairGate } from '#keelson/main/flow-control/fair-gate.js'
 import { FlowController } from '#keelson/main/flow-control/flow-controller.js'
 import { WatchCounts } from '#keelson/main/flow-control/watch-counts.js'
-import type { GatedRequest, Leave } from '#keelson/main/request-gate.js'
-import { requestInfo } from '#keelson/main/request-info.js'
+import { BulkTurns } from '#keelson/main/http/bulk-turns.js'
+import type { GatedRequest, Leave } from '#keelson/main/request/request-gate.js'
+import { requestInfo } from '#keelson/main/request/request-info.js'
 import { cpuTime } from './cpu-time.js'
 
 const QUERY = new URLSearchParams()

@@ -3,11 +3,11 @@
  * Workload: pods in 100 namespaces; one thread writes and reads, so that no figure hides a wait.
  */
 
-import type { SharedArenaReader } from '#keelson/cacher/arena-reader.js'
-import { FieldIndex } from '#keelson/cacher/field-index.js'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
-import type { ArenaWriter, EventCursor } from '#keelson/cacher/shared-memory.js'
-import { TriggerIndex } from '#keelson/cacher/trigger-index.js'
+import type { SharedArenaReader } from '#keelson/cacher/memory/arena-reader.js'
+import { FieldIndex } from '#keelson/cacher/memory/field-index.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import type { ArenaWriter, EventCursor } from '#keelson/cacher/memory/shared-memory.js'
+import { TriggerIndex } from '#keelson/cacher/memory/trigger-index.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 
 export interface BenchRow {

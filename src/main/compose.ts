@@ -1,39 +1,41 @@
 /** Thread: main. Builds the server in order and closes it in reverse. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
-import { CacheClient } from '../cacher/cache-client.js'
+import { CacheClient } from '../cacher/read/cache-client.js'
 import { systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
+import { moduleUrl } from '../lib/module-url.js'
 import { processFamilies } from '../metrics/families.js'
 import { Metrics } from '../metrics/metrics.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import type { MainCalls } from '../protocol/main-front-end.js'
-import { OwnerClient } from '../workers/owner-client.js'
-import { Served } from '../workers/served.js'
+import { OwnerClient } from '../workers/owner/owner-client.js'
+import { Served } from '../workers/scheme/served.js'
 import { ThreadInspector } from '../workers/thread-inspector.js'
-import { roleAggregator } from './access.js'
-import { AuditWorker } from './audit-worker.js'
-import { Bootstrap } from './bootstrap.js'
-import type { TrustedClients } from './bootstrap-authentication-config.js'
-import { bootstrapTasks } from './bootstrap-tasks.js'
+import { roleAggregator } from './bootstrap/access.js'
+import { Bootstrap } from './bootstrap/bootstrap.js'
+import type { TrustedClients } from './bootstrap/bootstrap-authentication-config.js'
+import { bootstrapTasks } from './bootstrap/bootstrap-tasks.js'
+import { ServerRequests } from './bootstrap/server-requests.js'
 import { CredentialSource } from './certificates/credential-source.js'
 import { CredentialWatch } from './certificates/credential-watch.js'
-import type { Config } from './config.js'
+import type { Config } from './flags/config.js'
 import { ConfigurationKeeper } from './flow-control/configuration-keeper.js'
 import { FlowFollower } from './flow-control/flow-follower.js'
-import { FrontEndAssembly } from './front-end-assembly.js'
-import { FrontEndState } from './front-end-state.js'
-import { FrontEndWorker } from './front-end-worker.js'
-import { FrontEnds } from './front-ends.js'
-import { limitHeaders } from './header-limit.js'
-import { InspectedThreads } from './inspected-threads.js'
-import { Pool } from './pool.js'
-import type { CallHandlers } from './port-calls.js'
-import { recordProcess } from './process-metrics.js'
-import { ResourceRegistrar } from './resource-registrar.js'
-import type { ProcessLine } from './server-paths.js'
-import { ServerRequests } from './server-requests.js'
+import { limitHeaders } from './http/header-limit.js'
+import type { ProcessLine } from './paths/server-paths.js'
+import { AuditWorker } from './threads/audit-worker.js'
+import { FrontEndAssembly } from './threads/front-end-assembly.js'
+import { FrontEndState } from './threads/front-end-state.js'
+import { FrontEndWorker } from './threads/front-end-worker.js'
+import { FrontEnds } from './threads/front-ends.js'
+import { InspectedThreads } from './threads/inspected-threads.js'
+import { Pool } from './threads/pool.js'
+import type { CallHandlers } from './threads/port-calls.js'
+import { recordProcess } from './threads/process-metrics.js'
+import { ResourceRegistrar } from './threads/resource-registrar.js'
 
 export interface Server extends Closable {
   readonly url: string
@@ -279,7 +281,7 @@ function startOwner(
       clusters: served.clusters,
       resources: served.builtinOwned(),
       cacheMemoryLimitBytes: config.cacheMemoryLimitBytes,
-      resourceModule: new URL('../workers/owner-objects.js', import.meta.url).href,
+      resourceModule: moduleUrl('workers/owner-objects.js').href,
       resourceModuleOptions: { etcdOptions: config.etcdOptions, runtimeConfig: config.runtimeConfig },
     },
     logger,

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { jsonLogger } from '../lib/json-logger.js'
 import { compose } from './compose.js'
-import { complete } from './config.js'
-import { parseFlags } from './flags.js'
-import { FLAGS } from './options.js'
+import { complete } from './flags/config.js'
+import { parseFlags } from './flags/flags.js'
+import { FLAGS } from './flags/options.js'
 
 export interface StartServerOptions {
   /** Where everything is kept, certificates included. Without it: in memory, gone with close(). */

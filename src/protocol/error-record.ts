@@ -2,7 +2,7 @@
  * Thread: any. Errors between threads: a posted Error loses its class, code and fields, so records cross instead.
  */
 import { type Status, StatusError } from '../api/status.js'
-import { StorageError, type StorageErrorCode, type StorageErrorFields } from '../storage/errors.js'
+import { StorageError, type StorageErrorCode, type StorageErrorFields } from '../storage/contract/errors.js'
 
 export type ErrorRecord =
   | {

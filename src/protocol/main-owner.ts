@@ -8,7 +8,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
-import type { StorageConfig } from '../storage/storage-config.js'
+import type { StorageConfig } from '../storage/factory/storage-config.js'
 import type { ErrorRecord } from './error-record.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { InspectionLine } from './thread-inspection.js'

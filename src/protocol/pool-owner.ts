@@ -7,7 +7,14 @@
  * Bytes: a value that fills its ArrayBuffer is transferred where its sender gives it away, and copied otherwise.
  * Queues: none here. Writes wait in the engine, which refuses what exceeds its limits; a watch holds one batch.
  */
-import type { CallOptions, KvGetResult, KvListResult, KvWatchBatch, KvWriteResult, LeaseId } from '../storage/kv.js'
+import type {
+  CallOptions,
+  KvGetResult,
+  KvListResult,
+  KvWatchBatch,
+  KvWriteResult,
+  LeaseId,
+} from '../storage/contract/kv.js'
 import type { ErrorRecord } from './error-record.js'
 import type { RecordDraft } from './record-draft.js'
 

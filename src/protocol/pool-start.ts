@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { JsonObject } from '../api/object.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
-import type { EtcdOptions } from '../storage/factory-options.js'
+import type { EtcdOptions } from '../storage/factory/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { AuthenticationConfig } from './server-credentials.js'

@@ -8,7 +8,7 @@ import {
 } from '../api/group-version.js'
 import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
 import type { KubeObject } from '../api/object.js'
-import { COHABITATING_RESOURCES } from '../storage/factory-defaults.js'
+import { COHABITATING_RESOURCES } from '../storage/factory/factory-defaults.js'
 import type { HubConversion, ResourceRules } from './generic/resource-rules.js'
 import { rulesOf } from './rules-table.js'
 

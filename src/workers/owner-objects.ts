@@ -9,11 +9,11 @@ import { recordDraft } from '../api/json/record-scan.js'
 import { assert } from '../lib/assert.js'
 import type { Recorder } from '../metrics/recorder.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
-import { resolveStorageType } from '../storage/storage-config.js'
-import { identityTransformer } from '../storage/transformer.js'
-import type { OwnerResources } from './owner-resources.js'
-import { Scheme, type SchemeOptions } from './scheme.js'
-import { openTransformers } from './transformers.js'
+import { identityTransformer } from '../storage/contract/transformer.js'
+import { resolveStorageType } from '../storage/factory/storage-config.js'
+import type { OwnerResources } from './owner/owner-resources.js'
+import { openTransformers } from './pool/transformers.js'
+import { Scheme, type SchemeOptions } from './scheme/scheme.js'
 
 export async function openOwnerResources(options: unknown, recorder: Recorder): Promise<OwnerResources> {
   const schemeOptions = options as SchemeOptions

@@ -6,9 +6,9 @@ import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
 import { toErrorRecord } from '../protocol/error-record.js'
 import type { OwnerConfig, OwnerControlCall, OwnerControlHandlers, OwnerToMain } from '../protocol/main-owner.js'
-import { Owner } from './owner.js'
-import type { OwnerResourceModule } from './owner-resources.js'
-import { PortLogger } from './port-logger.js'
+import { Owner } from './owner/owner.js'
+import type { OwnerResourceModule } from './owner/owner-resources.js'
+import { PortLogger } from './owner/port-logger.js'
 import { ThreadInspector } from './thread-inspector.js'
 
 assert(parentPort !== null, 'the owner runs in a thread of its own')

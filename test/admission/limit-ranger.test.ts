@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LimitRanger } from '#keelson/admission/limit-ranger.js'
+import { LimitRanger } from '#keelson/admission/plugins/limit-ranger.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { ask, FakeObjects, podWith } from './fixture.js'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { NamespaceAutoProvision } from '#keelson/admission/namespace-auto-provision.js'
-import { NamespaceExists } from '#keelson/admission/namespace-exists.js'
-import { NamespaceLifecycle } from '#keelson/admission/namespace-lifecycle.js'
+import { NamespaceAutoProvision } from '#keelson/admission/plugins/namespace-auto-provision.js'
+import { NamespaceExists } from '#keelson/admission/plugins/namespace-exists.js'
+import { NamespaceLifecycle } from '#keelson/admission/plugins/namespace-lifecycle.js'
 import { FakeClock } from '../support/fake-clock.js'
 import { ask, FakeObjects, namespaceObject } from './fixture.js'
 

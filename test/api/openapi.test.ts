@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { Catalogue } from '#keelson/api/catalogue.js'
-import { OpenApiDefinitions, type OpenApiSchema } from '#keelson/api/openapi-definitions.js'
-import { operationsOf } from '#keelson/api/openapi-operations.js'
-import { openApiV2Document, openApiV2Hash } from '#keelson/api/openapi-v2.js'
-import { openApiV3Document, openApiV3Index } from '#keelson/api/openapi-v3.js'
+import { OpenApiDefinitions, type OpenApiSchema } from '#keelson/api/openapi/openapi-definitions.js'
+import { operationsOf } from '#keelson/api/openapi/openapi-operations.js'
+import { openApiV2Document, openApiV2Hash } from '#keelson/api/openapi/openapi-v2.js'
+import { openApiV3Document, openApiV3Index } from '#keelson/api/openapi/openapi-v3.js'
 
 const schemas = new BuiltinSchemas()
 const all = Catalogue.builtin()

@@ -1,6 +1,6 @@
 import { systemClock } from '#keelson/lib/clock.js'
-import type { KV } from '#keelson/storage/kv.js'
-import type { LocalKV } from '#keelson/storage/local-kv.js'
+import type { KV } from '#keelson/storage/contract/kv.js'
+import type { LocalKV } from '#keelson/storage/contract/local-kv.js'
 import { openCachedStorage } from '../support/cached-storage.js'
 import { draftOf } from '../support/plain-object.js'
 import { newPod, podCodec } from './pod.js'

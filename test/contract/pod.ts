@@ -1,6 +1,6 @@
 import type { KubeObject } from '#keelson/api/object.js'
 import { everything, MapAttributes, type Selector } from '#keelson/api/selector.js'
-import type { Codec, ListOptions, SelectionPredicate } from '#keelson/storage/interface.js'
+import type { Codec, ListOptions, SelectionPredicate } from '#keelson/storage/contract/interface.js'
 
 /** A small pod: what the suite stores. */
 export interface Pod extends KubeObject {

@@ -1,5 +1,5 @@
-import type { Storage, WatchEvent, WatchStream } from '#keelson/storage/interface.js'
-import type { KV } from '#keelson/storage/kv.js'
+import type { Storage, WatchEvent, WatchStream } from '#keelson/storage/contract/interface.js'
+import type { KV } from '#keelson/storage/contract/kv.js'
 import type { KvReads } from '../support/counting-kv.js'
 import type { PrefixTransformer } from '../support/prefix-transformer.js'
 import { type ListFields, listOptions, type Pod, podKey } from './pod.js'

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
+import type { KeyValue } from '#keelson/storage/contract/kv.js'
 import { EmbeddedEngine } from '#keelson/storage/embedded/embedded-engine.js'
-import type { KeyValue } from '#keelson/storage/kv.js'
 
 const ROUNDS = 200
 const CHILD = fileURLToPath(new URL('./embedded-kill-child.js', import.meta.url))

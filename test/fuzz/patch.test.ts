@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { Json, JsonObject } from '#keelson/api/object.js'
-import { applyJsonPatch } from '#keelson/workers/patch/json-patch.js'
-import { jsonEqual } from '#keelson/workers/patch/json-tree.js'
-import { applyMergePatch } from '#keelson/workers/patch/merge-patch.js'
-import { isPatchError } from '#keelson/workers/patch/patch-error.js'
-import { applyStrategicMergePatch } from '#keelson/workers/patch/strategic-merge-patch.js'
+import { applyJsonPatch } from '#keelson/workers/endpoints/patch/json-patch.js'
+import { jsonEqual } from '#keelson/workers/endpoints/patch/json-tree.js'
+import { applyMergePatch } from '#keelson/workers/endpoints/patch/merge-patch.js'
+import { isPatchError } from '#keelson/workers/endpoints/patch/patch-error.js'
+import { applyStrategicMergePatch } from '#keelson/workers/endpoints/patch/strategic-merge-patch.js'
 import { fuzzRounds, fuzzSeed, Random } from '../support/fuzz.js'
-import { workload } from '../workers/patch/schemas.js'
+import { workload } from '../workers/endpoints/patch/schemas.js'
 import { randomJson, randomObject, randomOf } from './random-json.js'
 
 /** The result, or undefined when the patch was refused; anything but a PatchError fails the test. */

@@ -3,7 +3,7 @@ import { parseListOptions } from '#keelson/api/list-options.js'
 import { negotiate, parseMediaType } from '#keelson/api/media-type.js'
 import { parseSelectors } from '#keelson/api/selectors.js'
 import { StatusError } from '#keelson/api/status.js'
-import { requestInfo } from '#keelson/main/request-info.js'
+import { requestInfo } from '#keelson/main/request/request-info.js'
 import { fuzzRounds, fuzzSeed, Random } from '../support/fuzz.js'
 
 const ROUNDS = 30_000

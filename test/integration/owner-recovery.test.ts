@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
+import type { WatchStream } from '#keelson/storage/contract/interface.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
-import type { WatchStream } from '#keelson/storage/interface.js'
 import { listOptions, makePod, namesOf, type Pod, versionOf } from '../contract/pod.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { freePort } from '../support/free-port.js'

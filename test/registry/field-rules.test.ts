@@ -6,7 +6,7 @@ import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { adminAccessHooks } from '#keelson/registry/resource.k8s.io/admin-access-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
-import { partialObjectMetadata } from '#keelson/workers/table.js'
+import { partialObjectMetadata } from '#keelson/workers/endpoints/table.js'
 
 const schemas = new BuiltinSchemas()
 const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext

@@ -1,10 +1,10 @@
 import type { KubeObject } from '#keelson/api/object.js'
-import { CacheDelegator } from '#keelson/cacher/cache-delegator.js'
-import { Cacher, type CacherOptions, type CacherResource } from '#keelson/cacher/cacher.js'
+import { Cacher, type CacherOptions, type CacherResource } from '#keelson/cacher/feed/cacher.js'
+import { CacheDelegator } from '#keelson/cacher/read/cache-delegator.js'
 import { nullLogger } from '#keelson/lib/logger.js'
-import type { Storage } from '#keelson/storage/interface.js'
-import type { KV } from '#keelson/storage/kv.js'
-import { identityTransformer, type Transformer } from '#keelson/storage/transformer.js'
+import type { Storage } from '#keelson/storage/contract/interface.js'
+import type { KV } from '#keelson/storage/contract/kv.js'
+import { identityTransformer, type Transformer } from '#keelson/storage/contract/transformer.js'
 import { jsonDraft } from './plain-object.js'
 
 export interface CachedStorageOptions<T> {

@@ -6,7 +6,7 @@ import type {
   KvWriteOptions,
   KvWriteResult,
   LeaseId,
-} from '#keelson/storage/kv.js'
+} from '#keelson/storage/contract/kv.js'
 
 /** What was asked of a key-value store. */
 export interface KvReads {

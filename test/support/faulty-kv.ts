@@ -1,4 +1,4 @@
-import { StorageError } from '#keelson/storage/errors.js'
+import { StorageError } from '#keelson/storage/contract/errors.js'
 import type {
   CallOptions,
   KvListOptions,
@@ -6,7 +6,7 @@ import type {
   KvWatchOptions,
   KvWriteOptions,
   KvWriteResult,
-} from '#keelson/storage/kv.js'
+} from '#keelson/storage/contract/kv.js'
 import { ForwardingKV } from './counting-kv.js'
 
 export type KvCall = 'get' | 'list' | 'put' | 'delete' | 'watch'

@@ -1,6 +1,6 @@
 import type { Test } from 'tap'
-import { isStorageError, StorageError } from '#keelson/storage/errors.js'
-import type { KeyValue, KV, KvEvent, KvWatch } from '#keelson/storage/kv.js'
+import { isStorageError, StorageError } from '#keelson/storage/contract/errors.js'
+import type { KeyValue, KV, KvEvent, KvWatch } from '#keelson/storage/contract/kv.js'
 
 export interface KvSuiteOptions {
   /** A KV over a store that nobody else uses; closed by the suite. */
@@ -41,7 +41,7 @@ async function eventsUntil(t: Test, watch: KvWatch, lastKey: string): Promise<Kv
 const shape = (event: KvEvent): string =>
   `${event.type} ${event.kv.key} ${text(event.kv.value)} <- ${event.prev === undefined ? '-' : text(event.prev.value)}`
 
-/** What storage/kv.ts says, sentence by sentence, on any implementation. */
+/** What storage/contract/kv.ts says, sentence by sentence, on any implementation. */
 export function kvSuite(t: Test, name: string, options: KvSuiteOptions): void {
   t.test(name, async (t) => {
     let kv: KV

@@ -9,9 +9,9 @@ import type {
   MemoryReport,
   RecordView,
   Snapshot,
-} from '#keelson/cacher/shared-memory.js'
+} from '#keelson/cacher/memory/shared-memory.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
-import { StorageError } from '#keelson/storage/errors.js'
+import { StorageError } from '#keelson/storage/contract/errors.js'
 
 /** Both sides of a revision clock, in one thread. */
 export class MemoryClock implements ClockView, ClockWriter {

@@ -1,5 +1,5 @@
 import type { Clock } from '#keelson/lib/clock.js'
-import { StorageError } from '#keelson/storage/errors.js'
+import { StorageError } from '#keelson/storage/contract/errors.js'
 import {
   type KeyValue,
   type KvEvent,
@@ -13,8 +13,8 @@ import {
   type KvWriteResult,
   type LeaseId,
   NO_LEASE,
-} from '#keelson/storage/kv.js'
-import type { LocalKV, LocalWatch } from '#keelson/storage/local-kv.js'
+} from '#keelson/storage/contract/kv.js'
+import type { LocalKV, LocalWatch } from '#keelson/storage/contract/local-kv.js'
 
 /**
  * The key-value contract in a few maps, with etcd's rules: fast, and a second opinion on what the real ones do.

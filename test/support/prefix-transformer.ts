@@ -1,4 +1,4 @@
-import type { Transformer, TransformResult } from '#keelson/storage/transformer.js'
+import type { Transformer, TransformResult } from '#keelson/storage/contract/transformer.js'
 
 /**
  * Puts a word before each value, as a provider puts its name: a value with another known word is stale, one with an

@@ -1,6 +1,6 @@
 /** Thread: any. The objects that credentials hang on (accounts, pods, secrets, nodes), from shared memory. */
 import type { Json, JsonObject } from '../../api/object.js'
-import type { ResourceCache } from '../../cacher/resource-cache.js'
+import type { ResourceCache } from '../../cacher/read/resource-cache.js'
 
 export type SourceResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
 

@@ -5,8 +5,9 @@
  *   secret, configmap, service account, resource claim ──▶ pod ──▶ node ◀── attachment, slice
  *   secret ──▶ persistent volume ──▶ claim ──▶ pod
  */
-import { ArenaFollower, type ArenaSink } from '../../cacher/arena-follower.js'
-import type { RecordView } from '../../cacher/shared-memory.js'
+
+import type { RecordView } from '../../cacher/memory/shared-memory.js'
+import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
 import {
   type ObjectKey,
   objectKey,

@@ -2,9 +2,10 @@
  * Thread: any but the owner. Roles and bindings as shared memory has them, arranged for decisions: from a user and their
  * groups to bindings to rules. It is brought up to the clock by whoever asks, so a revoked right is gone with the write.
  */
-import { ArenaFollower, type ArenaSink } from '../../cacher/arena-follower.js'
-import type { ResourceCache } from '../../cacher/resource-cache.js'
-import type { RecordView } from '../../cacher/shared-memory.js'
+
+import type { RecordView } from '../../cacher/memory/shared-memory.js'
+import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
+import type { ResourceCache } from '../../cacher/read/resource-cache.js'
 import { type Binding, BindingTable, type Grant, type RoleCell, type Subject } from './binding-table.js'
 import { policyRulesOf, RoleRules } from './policy-rule.js'
 

@@ -3,7 +3,7 @@
  * that gather are computed again, and written when they differ. One round at a time; what changes meanwhile is seen by the
  * next. Peers on one etcd do the same, and find nothing to do.
  */
-import { ArenaFollower } from '../../cacher/arena-follower.js'
+import { ArenaFollower } from '../../cacher/read/arena-follower.js'
 import type { Logger } from '../../lib/logger.js'
 import { type AggregatableRole, aggregatableRole, aggregate } from './aggregation.js'
 import type { PolicyRule } from './policy-rule.js'

@@ -10,8 +10,8 @@ import type {
   AuditStage,
   AuditUser,
 } from '../../protocol/main-audit.js'
-import type { ObservedRequest, RequestObserver, RequestOutcome } from '../request-observer.js'
-import type { ResponseHead } from '../response-head.js'
+import type { ResponseHead } from '../http/response-head.js'
+import type { ObservedRequest, RequestObserver, RequestOutcome } from '../request/request-observer.js'
 import type { AuditLine } from './audit-line.js'
 import type { AuditDecision, AuditPolicy } from './audit-policy.js'
 

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { readKubeconfig } from '../../auth/kubeconfig.js'
 import type { AuditBatchConfig, AuditLogConfig, AuditWebhookConfig } from '../../protocol/main-audit.js'
-import { flagBoolean, flagDurationMs, flagNumber, flagText } from '../flag-values.js'
-import type { Flag, FlagType, FlagValues } from '../flags.js'
+import { flagBoolean, flagDurationMs, flagNumber, flagText } from '../flags/flag-values.js'
+import type { Flag, FlagType, FlagValues } from '../flags/flags.js'
 import { type AuditPolicyDocument, parseAuditPolicy } from './audit-policy.js'
 
 const AUDIT = 'Audit'

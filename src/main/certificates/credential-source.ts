@@ -13,7 +13,7 @@ import type {
   ServerCredentials,
   TlsFiles,
 } from '../../protocol/server-credentials.js'
-import type { SecurityConfig } from '../security-config.js'
+import type { SecurityConfig } from '../flags/security-config.js'
 import { adminKubeconfig } from './admin-kubeconfig.js'
 import { CertificateFolder, type Pair } from './certificate-folder.js'
 import { cipherList } from './cipher-suites.js'

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
-import type { ServerRequest, ServerRequests } from '../server-requests.js'
+import type { ServerRequest, ServerRequests } from '../bootstrap/server-requests.js'
 import {
   EXEMPT,
   mandatoryFlowSchemas,

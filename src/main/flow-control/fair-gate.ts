@@ -1,8 +1,8 @@
 /** Thread: main. API Priority and Fairness as the gate of the front end: what has room goes on in its turn, the rest waits. */
 import type { RequestInfo } from '../../api/request-info.js'
 import type { Clock } from '../../lib/clock.js'
-import type { BulkTurns } from '../bulk-turns.js'
-import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from '../request-gate.js'
+import type { BulkTurns } from '../http/bulk-turns.js'
+import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from '../request/request-gate.js'
 import type { Classification, FlowController } from './flow-controller.js'
 import { type FlowRecorder, nullFlowRecorder, type RejectReason } from './flow-recorder.js'
 import { Ticket, Waiter } from './queue-set.js'

@@ -1,8 +1,8 @@
 /** Thread: any but the owner. Keeps the flow controller at what is stored, from shared memory. */
 
-import { ArenaFollower, type ArenaSink } from '../../cacher/arena-follower.js'
-import type { CacheClient } from '../../cacher/cache-client.js'
-import type { RecordView } from '../../cacher/shared-memory.js'
+import type { RecordView } from '../../cacher/memory/shared-memory.js'
+import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
+import type { CacheClient } from '../../cacher/read/cache-client.js'
 import type { FlowSchema, PriorityLevelConfiguration } from './configuration.js'
 
 const GROUP = 'flowcontrol.apiserver.k8s.io'

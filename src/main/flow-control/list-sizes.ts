@@ -1,9 +1,9 @@
 /** Thread: main. How much a list would read, from shared memory: objects are counted, their size is that of a sample. */
 import type { RequestInfo } from '../../api/request-info.js'
 import type { Clock } from '../../lib/clock.js'
-import { prefixEnd } from '../../storage/kv.js'
-import type { CacheView } from '../read-context.js'
-import type { ServedResource } from '../served-resource.js'
+import { prefixEnd } from '../../storage/contract/kv.js'
+import type { CacheView } from '../verbs/read-context.js'
+import type { ServedResource } from '../verbs/served-resource.js'
 import type { ListSize } from './work-estimate.js'
 
 const SAMPLE = 16

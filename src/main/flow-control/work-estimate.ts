@@ -4,7 +4,7 @@
  */
 import { parseBoolean } from '../../api/list-options.js'
 import type { RequestInfo } from '../../api/request-info.js'
-import { isMutating } from '../inflight.js'
+import { isMutating } from '../request/inflight.js'
 
 export interface WorkEstimate {
   readonly initialSeats: number

@@ -4,7 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../http/exchange.js'
 
 /** Of one connection; the others are the client's. */
 const NOT_PASSED_BACK: ReadonlySet<string> = new Set([

@@ -4,7 +4,7 @@ import https from 'node:https'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
 import type { FrontProxyHeaders } from '../../protocol/server-credentials.js'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../http/exchange.js'
 import type { Trust } from './trust.js'
 
 /** These belong to one connection, or to this server; they are not passed on. */

@@ -6,11 +6,11 @@
  *
  * While a batch is converted the cursor is ahead of what was delivered; who joins then has seen what is in it.
  */
-import type { ArenaReader, ClockView } from '../../cacher/shared-memory.js'
-import type { ConversionForm, ConversionItem, Converter } from '../converter.js'
-import type { WatchSeries } from '../read-metrics.js'
+import type { ArenaReader, ClockView } from '../../cacher/memory/shared-memory.js'
+import type { ConversionForm, ConversionItem, Converter } from './converter.js'
 import { HubBatch } from './hub-batch.js'
 import type { Audience } from './hub-members.js'
+import type { WatchSeries } from './read-metrics.js'
 import { type EventType, eventItem, visibleType, type WatchFraming } from './watch-frames.js'
 import { FollowingHub } from './watch-hub.js'
 

@@ -2,8 +2,8 @@
  * Thread: main. Which lists find their objects by the value of a field: those by a field that is asked for again and again,
  * as each kubelet asks for the pods of its node. Making an index costs more than one list.
  */
-import { FieldIndex } from '../../cacher/field-index.js'
-import type { ArenaReader, RecordView, Snapshot } from '../../cacher/shared-memory.js'
+import { FieldIndex } from '../../cacher/memory/field-index.js'
+import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
 import type { Trigger } from './hub-members.js'
 import type { KeyScope } from './key-scope.js'
 

@@ -1,7 +1,7 @@
 /** Thread: main. Waiting until memory is as new as a read demands. */
 import { newTimeout, type StatusError } from '../../api/status.js'
-import type { ReadContext } from '../read-context.js'
-import type { ListSeries } from '../read-metrics.js'
+import type { ReadContext } from './read-context.js'
+import type { ListSeries } from './read-metrics.js'
 
 /** As long as Kubernetes waits for a revision that a client has seen elsewhere. */
 const FRESH_TIMEOUT_MS = 3000

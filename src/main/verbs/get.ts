@@ -1,11 +1,11 @@
 /** Thread: main. GET of one object: a lookup and a write. */
 import { newBadRequest, newNotFound } from '../../api/status.js'
-import type { ArenaReader, Snapshot } from '../../cacher/shared-memory.js'
-import { isStorageError } from '../../storage/errors.js'
-import type { ReadContext, ReadRequest } from '../read-context.js'
+import type { ArenaReader, Snapshot } from '../../cacher/memory/shared-memory.js'
+import { isStorageError } from '../../storage/contract/errors.js'
 import { revisionProblem } from './asked-revision.js'
 import { waitUntilFresh } from './fresh.js'
 import type { ObjectForm } from './object-form.js'
+import type { ReadContext, ReadRequest } from './read-context.js'
 import { recordItem } from './watch-frames.js'
 
 const NEWLINE = 10

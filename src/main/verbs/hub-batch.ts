@@ -4,9 +4,10 @@
  * watchers this is what decides how many events come out. While the thread writes, further events gather for the next
  * batch: the busier it is, the more goes with one write.
  */
-import type { WatchSeries } from '../read-metrics.js'
+
 import { HubFrames } from './hub-frames.js'
 import type { Audience } from './hub-members.js'
+import type { WatchSeries } from './read-metrics.js'
 
 /** A watcher that does not read has at most so much more waiting for it when that is noticed. */
 const MAX_BYTES = 256 * 1024

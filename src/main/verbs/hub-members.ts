@@ -5,8 +5,8 @@
  */
 import { PHANTOM_LABELS } from '../../api/field-labels.js'
 import type { Selectors } from '../../api/selectors.js'
-import type { CacheEvent } from '../../cacher/shared-memory.js'
-import { TriggerIndex } from '../../cacher/trigger-index.js'
+import type { CacheEvent } from '../../cacher/memory/shared-memory.js'
+import { TriggerIndex } from '../../cacher/memory/trigger-index.js'
 import type { HubFrames } from './hub-frames.js'
 import type { KeyScope } from './key-scope.js'
 

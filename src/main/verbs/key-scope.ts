@@ -1,7 +1,7 @@
 /** Thread: main. The range of keys in which anything can match. */
 import type { Selector } from '../../api/selector.js'
-import { prefixEnd } from '../../storage/kv.js'
-import type { ServedResource } from '../served-resource.js'
+import { prefixEnd } from '../../storage/contract/kv.js'
+import type { ServedResource } from './served-resource.js'
 
 /** Keys from start up to end; narrower than the namespace when the field selector names one object. */
 export interface KeyScope {

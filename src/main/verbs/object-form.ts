@@ -2,8 +2,8 @@
 import { type AcceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
 import { newBadRequest } from '../../api/status.js'
 import type { ConversionShape } from '../../protocol/main-pool.js'
-import { type ConversionForm, conversionForm, shaped } from '../converter.js'
-import type { ServedResource } from '../served-resource.js'
+import { type ConversionForm, conversionForm, shaped } from './converter.js'
+import type { ServedResource } from './served-resource.js'
 
 export interface ObjectForm {
   readonly form: ConversionForm

@@ -3,7 +3,7 @@
  * been waiting for ten seconds; a watch has time.
  */
 import type { Clock, Timer } from '../../lib/clock.js'
-import type { ResponseStream } from '../response-stream.js'
+import type { ResponseStream } from '../http/response-stream.js'
 
 /** uWebSockets.js counts in steps of four seconds. */
 const TOUCH_INTERVAL_MS = 4000

@@ -4,10 +4,10 @@
  * leaves the hub, goes on from its own cursor at its own pace, and comes back when it has caught up: it costs the others
  * nothing.
  */
-import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/shared-memory.js'
-import type { WatchSeries } from '../read-metrics.js'
+import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/memory/shared-memory.js'
 import { HubBatch } from './hub-batch.js'
 import { HubMembers, type HubWatcher } from './hub-members.js'
+import type { WatchSeries } from './read-metrics.js'
 import { type EventType, frame, visibleBody, visibleType } from './watch-frames.js'
 
 export interface Hub {

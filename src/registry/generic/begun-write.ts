@@ -1,5 +1,5 @@
 /** Thread: pool. A write between its begin hook and its end: what the hook took is kept, or given back, exactly once. */
-import { isStorageError } from '../../storage/errors.js'
+import { isStorageError } from '../../storage/contract/errors.js'
 import type { Finish } from './store-options.js'
 
 export class BegunWrite {

@@ -1,13 +1,13 @@
 /** Thread: pool. Storage whose writes can be tried: everything is checked and nothing is stored. */
 import type { KubeObject } from '../../api/object.js'
-import { isNotFound, StorageError } from '../../storage/errors.js'
+import { isNotFound, StorageError } from '../../storage/contract/errors.js'
 import type {
   DeleteOptions,
   GuaranteedUpdateOptions,
   Preconditions,
   Storage,
   UpdateFunc,
-} from '../../storage/interface.js'
+} from '../../storage/contract/interface.js'
 
 export class DryRunnableStorage {
   readonly storage: Storage<KubeObject>

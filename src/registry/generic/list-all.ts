@@ -1,7 +1,7 @@
 /** Thread: pool. Everything of a resource, for those parts of the server that look at all of it. */
 import type { KubeObject } from '../../api/object.js'
 import { everything } from '../../api/selector.js'
-import type { Storage } from '../../storage/interface.js'
+import type { Storage } from '../../storage/contract/interface.js'
 
 const NONE = { get: () => undefined, has: () => false }
 

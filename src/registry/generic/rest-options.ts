@@ -1,10 +1,10 @@
 /** Thread: any. What the generic registry needs to know of a resource before it can serve it. */
 import { formatGroupResource, type GroupResource } from '../../api/group-version.js'
-import type { StorageDecorator } from '../../storage/decorator.js'
-import type { StorageFactory } from '../../storage/factory.js'
-import type { EtcdOptions } from '../../storage/factory-options.js'
-import { WatchCacheSizes } from '../../storage/factory-overrides.js'
-import { StorageConfigError, type StorageConfigForResource } from '../../storage/storage-config.js'
+import type { StorageDecorator } from '../../storage/factory/decorator.js'
+import type { StorageFactory } from '../../storage/factory/factory.js'
+import type { EtcdOptions } from '../../storage/factory/factory-options.js'
+import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
+import { StorageConfigError, type StorageConfigForResource } from '../../storage/factory/storage-config.js'
 
 export interface RESTOptions {
   readonly storageConfig: StorageConfigForResource

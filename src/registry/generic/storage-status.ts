@@ -15,8 +15,8 @@ import {
   newUnknown,
   type StatusError,
 } from '../../api/status.js'
-import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/errors.js'
-import type { Versioner } from '../../storage/interface.js'
+import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/contract/errors.js'
+import type { Versioner } from '../../storage/contract/interface.js'
 
 type Row = (error: StorageError, resource: GroupResource, name: string) => StatusError
 

@@ -1,7 +1,7 @@
 /** Thread: pool. What a Store is made of. */
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
-import type { ObjectAttributes, Storage } from '../../storage/interface.js'
+import type { ObjectAttributes, Storage } from '../../storage/contract/interface.js'
 import type { CreateStrategy, DeleteStrategy, RequestContext, UpdateStrategy } from './strategy.js'
 
 export type ValidateObject = (object: KubeObject) => Promise<void> | void

@@ -17,14 +17,14 @@ import {
   newNotFound,
   type Status,
 } from '../../api/status.js'
-import { isNotFound } from '../../storage/errors.js'
+import { isNotFound } from '../../storage/contract/errors.js'
 import type {
   ListResult,
   SelectionPredicate,
   Storage,
   ListOptions as StorageListOptions,
   WatchStream,
-} from '../../storage/interface.js'
+} from '../../storage/contract/interface.js'
 import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
 import { BegunWrite } from './begun-write.js'

@@ -7,7 +7,7 @@
  */
 import { type Clock, systemClock } from '../../lib/clock.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
-import { StorageError } from '../errors.js'
+import { StorageError } from '../contract/errors.js'
 import {
   type CallOptions,
   type KV,
@@ -20,7 +20,7 @@ import {
   type KvWriteResult,
   type LeaseId,
   NO_LEASE,
-} from '../kv.js'
+} from '../contract/kv.js'
 import { EmbeddedWatch, type WatchSource } from './embedded-watch.js'
 import { type EngineFolder, openEngineFolder } from './engine-folder.js'
 import { GroupCommit } from './group-commit.js'

@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
-import type { KvEvent, KvWatch, KvWatchBatch, KvWatchOptions } from '../kv.js'
+import type { KvEvent, KvWatch, KvWatchBatch, KvWatchOptions } from '../contract/kv.js'
 import { compactedError } from './history.js'
 import type { RecentEvents } from './recent-events.js'
 import type { Snapshot } from './snapshot.js'

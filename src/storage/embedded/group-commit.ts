@@ -7,7 +7,7 @@
  *                                                   └─failed─▶ broken: reads go on, every write is refused
  */
 import type { Logger } from '../../lib/logger.js'
-import { isStorageError, StorageError } from '../errors.js'
+import { isStorageError, StorageError } from '../contract/errors.js'
 import type { Database } from './database.js'
 import type { EngineState } from './records.js'
 import type { Snapshot } from './snapshot.js'

@@ -5,8 +5,8 @@
  * whole log.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { StorageError } from '../errors.js'
-import { type KeyValue, type KvListOptions, type KvListResult, prefixEnd } from '../kv.js'
+import { StorageError } from '../contract/errors.js'
+import { type KeyValue, type KvListOptions, type KvListResult, prefixEnd } from '../contract/kv.js'
 import { decodeIndexEntry, decodeRevision, type EngineState } from './records.js'
 import type { Snapshot } from './snapshot.js'
 

@@ -9,9 +9,9 @@ import type {
   OwnerReply,
   RemoteWatchId,
 } from '../../protocol/pool-owner.js'
-import { StorageError } from '../errors.js'
-import type { CallOptions, KeyValue, KvEvent, KvWriteResult } from '../kv.js'
-import type { LocalKV, LocalWatch } from '../local-kv.js'
+import { StorageError } from '../contract/errors.js'
+import type { CallOptions, KeyValue, KvEvent, KvWriteResult } from '../contract/kv.js'
+import type { LocalKV, LocalWatch } from '../contract/local-kv.js'
 import { exactBytes, giveAway } from './port-bytes.js'
 
 export class KvServer {

@@ -1,7 +1,7 @@
 /** Thread: owner. Ends leases when their time has come, also those whose time came while no process ran. */
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
-import type { LeaseId } from '../kv.js'
+import type { LeaseId } from '../contract/kv.js'
 
 /** Timers of Node.js end at 2^31 ms; a look every hour is enough for longer leases. */
 const LONGEST_WAIT_MS = 3_600_000

@@ -13,8 +13,8 @@ import type {
   OwnerReplies,
   OwnerResult,
 } from '../../protocol/pool-owner.js'
-import { StorageError } from '../errors.js'
-import type { CallOptions } from '../kv.js'
+import { StorageError } from '../contract/errors.js'
+import type { CallOptions } from '../contract/kv.js'
 
 interface Pending {
   resolve(result: unknown): void

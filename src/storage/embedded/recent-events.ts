@@ -2,7 +2,7 @@
  * Thread: owner. The newest events in memory, shared by all watches: each is only a revision into it. A watch that falls
  * behind it reads the log instead, and holds nothing back. Every revision has exactly one event.
  */
-import type { KvEvent } from '../kv.js'
+import type { KvEvent } from '../contract/kv.js'
 
 /** Enough for a commit of the largest size and a consumer that is a few commits behind. */
 const MAX_EVENTS = 4096

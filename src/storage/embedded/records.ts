@@ -11,7 +11,7 @@
  * meta    'state'          -> revision f64, compacted f64, pruned f64, last lease f64
  *         'fence'          -> JSON of who owns the folder; its LMDB version number is the fencing token
  */
-import type { KeyValue, LeaseId } from '../kv.js'
+import type { KeyValue, LeaseId } from '../contract/kv.js'
 
 const PUT = 1
 const DELETE = 2

@@ -14,7 +14,7 @@ import {
   type KvWriteResult,
   type LeaseId,
   NO_LEASE,
-} from '../kv.js'
+} from '../contract/kv.js'
 import { OwnerCaller } from './owner-caller.js'
 import { exactBytes, giveAway } from './port-bytes.js'
 import { RemoteWatch } from './remote-watch.js'

@@ -1,6 +1,6 @@
 /** Thread: pool. One watch over the port: asks for a batch when its consumer does. */
-import { isStorageError } from '../errors.js'
-import type { KvWatch, KvWatchBatch, KvWatchOptions } from '../kv.js'
+import { isStorageError } from '../contract/errors.js'
+import type { KvWatch, KvWatchBatch, KvWatchOptions } from '../contract/kv.js'
 import type { OwnerCaller } from './owner-caller.js'
 
 export class RemoteWatch implements KvWatch {

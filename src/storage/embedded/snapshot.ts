@@ -4,7 +4,7 @@
  */
 import type { Transaction } from 'lmdb'
 import { assert } from '../../lib/assert.js'
-import type { KeyValue, KvEvent, LeaseId } from '../kv.js'
+import type { KeyValue, KvEvent, LeaseId } from '../contract/kv.js'
 import {
   decodeIndexEntry,
   decodeLease,

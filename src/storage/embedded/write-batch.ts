@@ -3,8 +3,8 @@
  * changed so far, in order. Nothing outside knows of a batch before it is on the disk, so a batch that fails is dropped.
  */
 import type { RecordDraft } from '../../protocol/record-draft.js'
-import { StorageError } from '../errors.js'
-import { type KeyValue, type KvEvent, type KvWriteResult, type LeaseId, NO_LEASE } from '../kv.js'
+import { StorageError } from '../contract/errors.js'
+import { type KeyValue, type KvEvent, type KvWriteResult, type LeaseId, NO_LEASE } from '../contract/kv.js'
 import {
   type EngineState,
   encodeIndexEntry,

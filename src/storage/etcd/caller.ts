@@ -4,7 +4,7 @@
  * the caller is told so.
  */
 import type { Clock } from '../../lib/clock.js'
-import type { CallOptions } from '../kv.js'
+import type { CallOptions } from '../contract/kv.js'
 import type { GrpcChannel } from './channel.js'
 import type { Endpoints } from './endpoints.js'
 import { GrpcError, GrpcStatus, isServerTrouble } from './grpc-error.js'

@@ -4,8 +4,8 @@
  */
 import type { Etcd3, IOptions, IStatusResponse } from 'etcd3'
 import type { Clock } from '../../lib/clock.js'
-import { StorageError } from '../errors.js'
-import type { CallOptions, LeaseId } from '../kv.js'
+import { StorageError } from '../contract/errors.js'
+import type { CallOptions, LeaseId } from '../contract/kv.js'
 import { GrpcStatus, storageCodeOf } from './grpc-error.js'
 import { progressIsTrusted } from './server-version.js'
 import type { TlsOptions } from './tls-options.js'

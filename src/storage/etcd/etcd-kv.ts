@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
-import { isTooOld, StorageError } from '../errors.js'
+import { isTooOld, StorageError } from '../contract/errors.js'
 import {
   type CallOptions,
   type KeyValue,
@@ -22,7 +22,7 @@ import {
   type LeaseId,
   NO_LEASE,
   prefixEnd,
-} from '../kv.js'
+} from '../contract/kv.js'
 import { Caller } from './caller.js'
 import { Endpoints } from './endpoints.js'
 import { EtcdAdmin } from './etcd-admin.js'

@@ -1,5 +1,5 @@
 /** Thread: any. gRPC's status codes, and what etcd means by them in the words of the storage contract. */
-import { StorageError, type StorageErrorCode } from '../errors.js'
+import { StorageError, type StorageErrorCode } from '../contract/errors.js'
 
 export const GrpcStatus = {
   ok: 0,

@@ -2,7 +2,7 @@
  * Thread: any. The messages of etcdserverpb and mvccpb that the hot paths use. Requests are encoded straight to a
  * gRPC frame, replies decoded straight to the contract's shapes. Field numbers are etcd's (rpc.proto, kv.proto).
  */
-import { type KeyValue, type KvEvent, type LeaseId, NO_LEASE } from '../kv.js'
+import { type KeyValue, type KvEvent, type LeaseId, NO_LEASE } from '../contract/kv.js'
 import { type WireReader as Reader, WireReader, WireWriter } from './wire.js'
 
 const NO_VALUE = Buffer.alloc(0)

@@ -2,7 +2,7 @@
  * Thread: any. etcd leaves the previous value out when it is compacted, and also (a race in its server) for events
  * that come just as the watch is made. The latter are read at the revision before the event.
  */
-import type { KeyValue, KvEvent, KvWatchBatch } from '../kv.js'
+import type { KeyValue, KvEvent, KvWatchBatch } from '../contract/kv.js'
 
 const lacksPrevious = (event: KvEvent): boolean =>
   event.prev === undefined && (event.type === 'delete' || event.kv.version !== 1)

@@ -3,7 +3,7 @@
  * fragments of a reply together again, so that all events of one revision are in one batch, and knows where the
  * stream must be resumed when it breaks: after the last revision that is complete here.
  */
-import type { KvEvent, KvWatchBatch } from '../kv.js'
+import type { KvEvent, KvWatchBatch } from '../contract/kv.js'
 import type { WatchResponse } from './messages.js'
 
 interface Entry {

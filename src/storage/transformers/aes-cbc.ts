@@ -3,7 +3,7 @@
  * storage key: it exists to read and write what others have written so.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Transformer, TransformResult } from '../transformer.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
 import { TransformError } from './transform-error.js'
 

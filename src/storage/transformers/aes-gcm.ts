@@ -3,7 +3,7 @@
  * authenticated. A key must be rotated long before 2^32 writes, because random nonces of 96 bits start to collide.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Transformer, TransformResult } from '../transformer.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
 import { TransformError } from './transform-error.js'
 

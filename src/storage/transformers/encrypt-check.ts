@@ -1,5 +1,5 @@
 /** Thread: any. The identity provider: plain bytes, but never ciphertext taken for plain bytes. */
-import type { Transformer } from '../transformer.js'
+import type { Transformer } from '../contract/transformer.js'
 import { startsWithBytes } from './bytes.js'
 import { TransformError } from './transform-error.js'
 

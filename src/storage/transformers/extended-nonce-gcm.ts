@@ -5,7 +5,7 @@
  * keys by path would grow with every new object.
  */
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Transformer, TransformResult } from '../transformer.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { openAesGcm, sealAesGcm } from './aes-gcm.js'
 import { TransformError } from './transform-error.js'
 

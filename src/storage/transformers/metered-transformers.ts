@@ -3,7 +3,7 @@ import { formatGroupResource, type GroupResource } from '../../api/group-version
 import type { Clock } from '../../lib/clock.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
-import type { Transformer, TransformResult } from '../transformer.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { GrpcError } from './kms/grpc-unary.js'
 import type { ResourceTransformers } from './resource-transformers.js'
 

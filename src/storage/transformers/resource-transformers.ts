@@ -1,6 +1,6 @@
 /** Thread: any. Which transformer a resource has: its own rule, its group's, the rule for everything, or none. */
 import { formatGroupResource, type GroupResource } from '../../api/group-version.js'
-import type { Transformer } from '../transformer.js'
+import type { Transformer } from '../contract/transformer.js'
 import { encryptCheckTransformer } from './encrypt-check.js'
 
 export interface ResourceTransformers {

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
-import type { Transformer, TransformResult } from '../transformer.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
 import { TransformError } from './transform-error.js'
 

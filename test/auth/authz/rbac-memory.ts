@@ -1,7 +1,7 @@
 import { recordDraft } from '#keelson/api/json/record-scan.js'
 import type { CacheSource } from '#keelson/auth/authz/rbac-index.js'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
-import type { ArenaWriter } from '#keelson/cacher/shared-memory.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import type { ArenaWriter } from '#keelson/cacher/memory/shared-memory.js'
 
 const GROUP = 'rbac.authorization.k8s.io'
 

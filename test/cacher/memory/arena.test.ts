@@ -1,7 +1,7 @@
 import t from 'tap'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
-import type { ArenaReader, CacheEvent } from '#keelson/cacher/shared-memory.js'
-import { isStorageError } from '#keelson/storage/errors.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import type { ArenaReader, CacheEvent } from '#keelson/cacher/memory/shared-memory.js'
+import { isStorageError } from '#keelson/storage/contract/errors.js'
 import { draft, text } from './draft.js'
 
 function setUp(options = {}) {

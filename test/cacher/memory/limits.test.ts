@@ -1,6 +1,6 @@
 import t from 'tap'
-import { ArenaFullError } from '#keelson/cacher/arena-allocator.js'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
+import { ArenaFullError } from '#keelson/cacher/memory/arena-allocator.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
 import { draft, text } from './draft.js'
 
 function setUp(options = {}) {

@@ -1,8 +1,8 @@
 /** A thread that lists, gets and follows events as a front end does, and compares everything with what the writer says. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { MemoryReader } from '#keelson/cacher/memory-reader.js'
-import type { EventCursor, Snapshot } from '#keelson/cacher/shared-memory.js'
-import { isTooOld } from '#keelson/storage/errors.js'
+import { MemoryReader } from '#keelson/cacher/memory/memory-reader.js'
+import type { EventCursor, Snapshot } from '#keelson/cacher/memory/shared-memory.js'
+import { isTooOld } from '#keelson/storage/contract/errors.js'
 import { ARENAS, checkBody, type Handoff, keyOf, type LoadShare, NAMES, type ReaderReport, stateHash } from './load.js'
 
 const { handoff, share } = workerData as { handoff: Handoff; share: LoadShare }

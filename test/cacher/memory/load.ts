@@ -1,5 +1,5 @@
 /** What the writer and the reader threads of the load test agree on. */
-import type { MemoryReader } from '#keelson/cacher/memory-reader.js'
+import type { MemoryReader } from '#keelson/cacher/memory/memory-reader.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 
 export const ARENAS = ['pods', 'secrets', 'leases']

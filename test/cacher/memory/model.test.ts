@@ -1,6 +1,6 @@
 import t from 'tap'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
-import type { Snapshot } from '#keelson/cacher/shared-memory.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import type { Snapshot } from '#keelson/cacher/memory/shared-memory.js'
 import { draft, text } from './draft.js'
 
 /** A small generator with a seed: a failure can be run again. */

@@ -1,8 +1,8 @@
 import { ByteBuffer } from 'flatbuffers'
 import t from 'tap'
-import { RecordReader } from '#keelson/cacher/record-reader.js'
-import { RecordWriter } from '#keelson/cacher/record-writer.js'
-import { SegmentTable } from '#keelson/cacher/segment-table.js'
+import { RecordReader } from '#keelson/cacher/memory/record-reader.js'
+import { RecordWriter } from '#keelson/cacher/memory/record-writer.js'
+import { SegmentTable } from '#keelson/cacher/memory/segment-table.js'
 import { draft } from './draft.js'
 
 /** Places of the fields of record.fbs in the vtable, in the order of the schema. */

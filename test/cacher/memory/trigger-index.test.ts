@@ -1,8 +1,8 @@
 import t from 'tap'
-import { FieldIndex } from '#keelson/cacher/field-index.js'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
-import type { Snapshot } from '#keelson/cacher/shared-memory.js'
-import { TriggerIndex } from '#keelson/cacher/trigger-index.js'
+import { FieldIndex } from '#keelson/cacher/memory/field-index.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import type { Snapshot } from '#keelson/cacher/memory/shared-memory.js'
+import { TriggerIndex } from '#keelson/cacher/memory/trigger-index.js'
 import { draft } from './draft.js'
 
 function setUp(options = {}) {

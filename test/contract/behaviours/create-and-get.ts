@@ -1,4 +1,4 @@
-import { isStorageError } from '#keelson/storage/errors.js'
+import { isStorageError } from '#keelson/storage/contract/errors.js'
 import { makePod, newPod, podKey, versionOf } from '../pod.js'
 import { behaviour } from '../suite.js'
 

@@ -1,4 +1,4 @@
-import type { ListResult } from '#keelson/storage/interface.js'
+import type { ListResult } from '#keelson/storage/contract/interface.js'
 import { equals, type ListFields, makePod, namesOf, type Pod } from '../pod.js'
 import type { Subject } from '../subject.js'
 import { behaviour } from '../suite.js'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AuditPolicy, parseAuditPolicy } from '#keelson/main/audit/audit-policy.js'
-import { requestInfo } from '#keelson/main/request-info.js'
+import { requestInfo } from '#keelson/main/request/request-info.js'
 
 const policy = (rules: string): AuditPolicy => {
   const parsed = parseAuditPolicy(`apiVersion: audit.k8s.io/v1\nkind: Policy\n${rules}`)

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { nullLogger } from '#keelson/lib/logger.js'
+import type { ServerRequest } from '#keelson/main/bootstrap/server-requests.js'
 import {
   mandatoryFlowSchemas,
   mandatoryPriorityLevels,
@@ -8,7 +9,6 @@ import {
 } from '#keelson/main/flow-control/bootstrap-objects.js'
 import { AUTO_UPDATE_ANNOTATION, type PriorityLevelConfiguration } from '#keelson/main/flow-control/configuration.js'
 import { ConfigurationKeeper, revise, staleConditions } from '#keelson/main/flow-control/configuration-keeper.js'
-import type { ServerRequest } from '#keelson/main/server-requests.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const LEVELS = [...suggestedPriorityLevels(), ...mandatoryPriorityLevels()]

@@ -1,13 +1,13 @@
 import t from 'tap'
-import { BulkTurns } from '#keelson/main/bulk-turns.js'
 import { suggestedFlowSchemas, suggestedPriorityLevels } from '#keelson/main/flow-control/bootstrap-objects.js'
 import { FairGate } from '#keelson/main/flow-control/fair-gate.js'
 import { FlowController } from '#keelson/main/flow-control/flow-controller.js'
 import { WATCH_COUNT_BYTES, WatchCounts } from '#keelson/main/flow-control/watch-counts.js'
 import { estimateWork } from '#keelson/main/flow-control/work-estimate.js'
-import { isLongRunning, isMutating } from '#keelson/main/inflight.js'
-import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request-gate.js'
-import { requestInfo } from '#keelson/main/request-info.js'
+import { BulkTurns } from '#keelson/main/http/bulk-turns.js'
+import { isLongRunning, isMutating } from '#keelson/main/request/inflight.js'
+import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request/request-gate.js'
+import { requestInfo } from '#keelson/main/request/request-info.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const user = (name: string) => ({ name, uid: '', groups: ['system:authenticated'], extra: {} })

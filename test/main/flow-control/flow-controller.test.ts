@@ -11,7 +11,7 @@ import { RetryAfter } from '#keelson/main/flow-control/retry-after.js'
 import { allocateSeats } from '#keelson/main/flow-control/seat-allocation.js'
 import { SeatDemandMeter } from '#keelson/main/flow-control/seat-demand.js'
 import { ONE_SEAT } from '#keelson/main/flow-control/work-estimate.js'
-import { requestInfo } from '#keelson/main/request-info.js'
+import { requestInfo } from '#keelson/main/request/request-info.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const NONE = new URLSearchParams()

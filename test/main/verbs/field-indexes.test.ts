@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MemoryOwner } from '#keelson/cacher/memory-owner.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
 import { FieldIndexes } from '#keelson/main/verbs/field-indexes.js'
 import { draft } from '../../cacher/memory/draft.js'
 

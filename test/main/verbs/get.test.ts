@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ArenaReader } from '#keelson/cacher/shared-memory.js'
-import type { ReadContext, ReadRequest } from '#keelson/main/read-context.js'
+import type { ArenaReader } from '#keelson/cacher/memory/shared-memory.js'
 import { getObject } from '#keelson/main/verbs/get.js'
-import { StorageError } from '#keelson/storage/errors.js'
+import type { ReadContext, ReadRequest } from '#keelson/main/verbs/read-context.js'
+import { StorageError } from '#keelson/storage/contract/errors.js'
 
 const request = { query: new URLSearchParams() } as ReadRequest
 const arena = (failure: Error) =>

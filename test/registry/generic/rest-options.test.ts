@@ -1,9 +1,9 @@
 import t from 'tap'
 import type { GroupResource } from '#keelson/api/group-version.js'
 import { StorageFactoryRESTOptionsGetter } from '#keelson/registry/generic/rest-options.js'
-import type { StorageDecorator } from '#keelson/storage/decorator.js'
-import { newStorageFactory } from '#keelson/storage/factory.js'
-import { DEFAULT_ETCD_OPTIONS, type EtcdOptions } from '#keelson/storage/factory-options.js'
+import type { StorageDecorator } from '#keelson/storage/factory/decorator.js'
+import { newStorageFactory } from '#keelson/storage/factory/factory.js'
+import { DEFAULT_ETCD_OPTIONS, type EtcdOptions } from '#keelson/storage/factory/factory-options.js'
 
 const decorator =
   (name: string): StorageDecorator =>

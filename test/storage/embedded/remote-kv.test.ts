@@ -1,11 +1,11 @@
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
 import { fromErrorRecord, toErrorRecord } from '#keelson/protocol/error-record.js'
+import { isStorageError, StorageError } from '#keelson/storage/contract/errors.js'
+import type { KV } from '#keelson/storage/contract/kv.js'
 import { EmbeddedEngine } from '#keelson/storage/embedded/embedded-engine.js'
 import { KvServer } from '#keelson/storage/embedded/kv-server.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
-import { isStorageError, StorageError } from '#keelson/storage/errors.js'
-import type { KV } from '#keelson/storage/kv.js'
 import { kvSuite } from '../../support/kv-suite.js'
 
 async function served(): Promise<{ engine: EmbeddedEngine; server: KvServer; remote: RemoteKV; posts: () => number }> {

@@ -1,7 +1,7 @@
 import { Etcd3 } from 'etcd3'
 import { test } from 'tap'
+import type { KV, KvWatch, KvWatchBatch } from '#keelson/storage/contract/kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
-import type { KV, KvWatch, KvWatchBatch } from '#keelson/storage/kv.js'
 import { EtcdServer, skipWithoutEtcd } from '../../support/etcd-server.js'
 
 const bytes = (text: string): Uint8Array => Buffer.from(text)

@@ -1,5 +1,5 @@
 import { test } from 'tap'
-import { StorageError } from '#keelson/storage/errors.js'
+import { StorageError } from '#keelson/storage/contract/errors.js'
 import { GrpcError, isServerTrouble, toStorageError } from '#keelson/storage/etcd/grpc-error.js'
 
 test('what etcd says becomes a code of the contract', async (t) => {

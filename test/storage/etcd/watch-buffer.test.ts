@@ -1,7 +1,7 @@
 import { test } from 'tap'
+import type { KvEvent } from '#keelson/storage/contract/kv.js'
 import type { WatchResponse } from '#keelson/storage/etcd/messages.js'
 import { WatchBuffer } from '#keelson/storage/etcd/watch-buffer.js'
-import type { KvEvent } from '#keelson/storage/kv.js'
 
 const event = (modRevision: number, key: string): KvEvent => ({
   type: 'put',

@@ -1,7 +1,7 @@
 import { Etcd3 } from 'etcd3'
 import { type Test, test } from 'tap'
+import type { KvWatch } from '#keelson/storage/contract/kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
-import type { KvWatch } from '#keelson/storage/kv.js'
 import { EtcdServer, skipWithoutEtcd } from '../../support/etcd-server.js'
 import { CuttingProxy, seededRandom } from './cutting-proxy.js'
 

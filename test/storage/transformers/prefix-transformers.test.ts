@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
-import type { Transformer } from '#keelson/storage/transformer.js'
+import type { Transformer } from '#keelson/storage/contract/transformer.js'
 import { AesGcmTransformer } from '#keelson/storage/transformers/aes-gcm.js'
 import { encryptCheckTransformer } from '#keelson/storage/transformers/encrypt-check.js'
 import { PrefixTransformers } from '#keelson/storage/transformers/prefix-transformers.js'

@@ -12,7 +12,7 @@ import {
 } from '../../../api/network/port-range.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { Logger } from '../../../lib/logger.js'
-import type { Storage } from '../../../storage/interface.js'
+import type { Storage } from '../../../storage/contract/interface.js'
 import { AllocationBitmap } from './allocator/allocation-bitmap.js'
 import { NODE_PORTS_KEY, type RangeAllocation } from './allocator/node-port-allocator.js'
 import type { Service } from './service.js'

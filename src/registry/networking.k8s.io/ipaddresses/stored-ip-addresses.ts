@@ -1,8 +1,8 @@
 /** Thread: pool. Cluster IPs as stored IPAddress objects. */
 import type { KubeObject } from '../../../api/object.js'
 import type { Clock } from '../../../lib/clock.js'
-import { isNotFound, isStorageError } from '../../../storage/errors.js'
-import type { Storage } from '../../../storage/interface.js'
+import { isNotFound, isStorageError } from '../../../storage/contract/errors.js'
+import type { Storage } from '../../../storage/contract/interface.js'
 import type { AddressParent, IPAddresses } from '../../core/services/allocator/cluster-ip-allocator.js'
 import { listAll } from '../../generic/list-all.js'
 import { addressOfService, type IPAddress } from './ip-address.js'

@@ -3,7 +3,7 @@
 import { IPRange } from '../../../api/network/ip-range.js'
 import type { KubeObject } from '../../../api/object.js'
 import { parseCidr } from '../../../api/validation/addresses.js'
-import type { Storage } from '../../../storage/interface.js'
+import type { Storage } from '../../../storage/contract/interface.js'
 import type { ServiceRanges } from '../../core/services/allocator/cluster-ip-allocator.js'
 import { listAll } from '../../generic/list-all.js'
 import { isReady, type ServiceCIDR } from './service-cidr.js'

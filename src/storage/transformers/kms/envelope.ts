@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.js'
-import type { Transformer, TransformResult } from '../../transformer.js'
+import type { Transformer, TransformResult } from '../../contract/transformer.js'
 import { AesGcmTransformer } from '../aes-gcm.js'
 import { ExpiringCache } from '../expiring-cache.js'
 import { ExtendedNonceGcmTransformer } from '../extended-nonce-gcm.js'

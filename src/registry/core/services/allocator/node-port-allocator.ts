@@ -8,7 +8,7 @@ import { formatPortRange, type PortRange, portBand, portIndex } from '../../../.
 import type { KubeObject } from '../../../../api/object.js'
 import { newInternalError } from '../../../../api/status.js'
 import type { Random } from '../../../../lib/jitter.js'
-import type { Storage } from '../../../../storage/interface.js'
+import type { Storage } from '../../../../storage/contract/interface.js'
 import { AllocationBitmap } from './allocation-bitmap.js'
 import { AllocationError } from './allocation-error.js'
 import { BitmapPortOperation, DryRunPortOperation, type PortOperation } from './port-operation.js'

@@ -1,0 +1,58 @@
+/** Thread: pool. Every container pulls its image, so that only who may pull an image can run it. */
+import { FieldPath, notSupported } from '../../api/field-error.js'
+import { newInvalid } from '../../api/status.js'
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
+import { allContainers, type Container, type Pod, type PodSpec } from './pod.js'
+
+const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
+
+export class AlwaysPullImages implements AdmissionPlugin {
+  readonly name = 'AlwaysPullImages'
+
+  handles({ operation, resource, subresource }: AdmissionAttributes): boolean {
+    return (
+      (operation === 'CREATE' || operation === 'UPDATE') &&
+      resource.group === '' &&
+      resource.resource === 'pods' &&
+      (subresource === '' || subresource === 'ephemeralcontainers')
+    )
+  }
+
+  admit({ operation, object, oldObject }: AdmissionAttributes): void {
+    const spec = (object as Pod | undefined)?.spec
+    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, (oldObject as Pod | undefined)?.spec)))
+      return
+    for (const container of allContainers(spec)) {
+      // A volume of an image is the kubelet's business; a container always has an image.
+      container.imagePullPolicy = 'Always'
+    }
+  }
+
+  validate({ operation, object, oldObject, name }: AdmissionAttributes): void {
+    const spec = (object as Pod | undefined)?.spec
+    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, (oldObject as Pod | undefined)?.spec)))
+      return
+    const errors = LISTS.flatMap((list) =>
+      (spec[list] ?? []).flatMap((container, i) =>
+        container.imagePullPolicy === 'Always'
+          ? []
+          : [
+              notSupported(
+                FieldPath.of('spec', list).index(i).child('imagePullPolicy'),
+                container.imagePullPolicy ?? '',
+                ['Always'],
+              ),
+            ],
+      ),
+    )
+    if (errors.length > 0) throw newInvalid({ group: '', kind: 'Pod' }, name, errors)
+  }
+}
+
+/** Pods that were there before the plugin was turned on may still be updated. */
+function bringsNoImage(spec: PodSpec, old: PodSpec | undefined): boolean {
+  const known = new Set(allContainers(old ?? {}).map(keyOf))
+  return allContainers(spec).every((container) => known.has(keyOf(container)))
+}
+
+const keyOf = ({ name, image }: Container): string => `${name} ${image}`

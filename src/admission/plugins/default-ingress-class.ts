@@ -1,0 +1,33 @@
+/** Thread: pool. Ingresses that name no class get the default one. */
+import { metadataOf } from '../../api/object.js'
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
+import { isAbout } from '../forbid.js'
+import { type AdmissionObjects, INGRESS_CLASSES } from '../objects.js'
+import { newestDefault } from './newest-default.js'
+
+const ANNOTATION = 'ingressclass.kubernetes.io/is-default-class'
+/** The class of an ingress, before there was a field for it. */
+const OLD_CLASS = 'kubernetes.io/ingress.class'
+
+export class DefaultIngressClass implements AdmissionPlugin {
+  readonly name = 'DefaultIngressClass'
+  readonly #objects: AdmissionObjects
+
+  constructor(objects: AdmissionObjects) {
+    this.#objects = objects
+  }
+
+  handles(attributes: AdmissionAttributes): boolean {
+    return isAbout(attributes, 'networking.k8s.io', 'ingresses', 'CREATE')
+  }
+
+  async admit({ object }: AdmissionAttributes): Promise<void> {
+    if (object === undefined) return
+    const spec = (object['spec'] ?? {}) as { ingressClassName?: string }
+    if (spec.ingressClassName !== undefined || metadataOf(object).annotations?.[OLD_CLASS] !== undefined) return
+    const name = newestDefault(await this.#objects.list(INGRESS_CLASSES, ''), ANNOTATION)?.metadata?.name
+    if (name === undefined) return
+    spec.ingressClassName = name
+    object['spec'] = spec
+  }
+}

@@ -1,0 +1,31 @@
+/** Thread: pool. Pods that ask for an extended resource tolerate the taint of the same name. */
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
+import { isAbout } from '../forbid.js'
+import type { Pod } from './pod.js'
+
+export class ExtendedResourceToleration implements AdmissionPlugin {
+  readonly name = 'ExtendedResourceToleration'
+
+  handles(attributes: AdmissionAttributes): boolean {
+    return isAbout(attributes, '', 'pods', 'CREATE', 'UPDATE')
+  }
+
+  admit({ object }: AdmissionAttributes): void {
+    const spec = (object as Pod | undefined)?.spec
+    if (spec === undefined) return
+    const wanted = new Set<string>()
+    for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
+      for (const name of Object.keys(resources?.requests ?? {})) if (isExtended(name)) wanted.add(name)
+    }
+    for (const key of [...wanted].sort()) {
+      const same = spec.tolerations?.some(
+        (one) => one.key === key && one.operator === 'Exists' && one.effect === 'NoSchedule',
+      )
+      if (!same) spec.tolerations = [...(spec.tolerations ?? []), { key, operator: 'Exists', effect: 'NoSchedule' }]
+    }
+  }
+}
+
+/** With a domain that is not Kubernetes' own. */
+export const isExtended = (name: string): boolean =>
+  name.includes('/') && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith('requests.')

@@ -1,0 +1,74 @@
+/** Thread: pool. Pods of a namespace run on the nodes that the namespace's annotation selects. */
+import type { JsonObject } from '../../api/object.js'
+import { metadataOf } from '../../api/object.js'
+import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
+import { forbid, isAbout } from '../forbid.js'
+import { type AdmissionObjects, NAMESPACES } from '../objects.js'
+import type { Pod } from './pod.js'
+
+const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector'
+const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector'
+
+export class PodNodeSelector implements AdmissionPlugin {
+  readonly name = 'PodNodeSelector'
+  readonly #objects: AdmissionObjects
+  /** By namespace: what its pods may select at most; and the default of the cluster. */
+  readonly #configured: ReadonlyMap<string, string>
+
+  constructor(objects: AdmissionObjects, config: JsonObject = {}) {
+    this.#objects = objects
+    const selectors = (config['podNodeSelectorPluginConfig'] ?? {}) as JsonObject
+    this.#configured = new Map(Object.entries(selectors).map(([name, text]) => [name, String(text ?? '')]))
+  }
+
+  handles(attributes: AdmissionAttributes): boolean {
+    return isAbout(attributes, '', 'pods', 'CREATE')
+  }
+
+  async admit(attributes: AdmissionAttributes): Promise<void> {
+    const spec = (attributes.object as Pod).spec ?? {}
+    const wanted = await this.#selectorOf(attributes.namespace)
+    this.#refuseConflict(attributes, wanted, spec.nodeSelector ?? {})
+    const merged = { ...spec.nodeSelector, ...wanted }
+    if (Object.keys(merged).length > 0) spec.nodeSelector = merged
+  }
+
+  async validate(attributes: AdmissionAttributes): Promise<void> {
+    const selector = (attributes.object as Pod).spec?.nodeSelector ?? {}
+    this.#refuseConflict(attributes, await this.#selectorOf(attributes.namespace), selector)
+    const limit = this.#configured.get(attributes.namespace)
+    if (limit === undefined || limit === '') return
+    const allowed = parseSelector(limit)
+    for (const [key, value] of Object.entries(selector)) {
+      if (allowed[key] !== value)
+        throw forbid(attributes, 'pod node label selector labels conflict with its namespace whitelist')
+    }
+  }
+
+  #refuseConflict(
+    attributes: AdmissionAttributes,
+    wanted: Record<string, string>,
+    given: Record<string, string>,
+  ): void {
+    for (const [key, value] of Object.entries(wanted)) {
+      if (given[key] !== undefined && given[key] !== value)
+        throw forbid(attributes, 'pod node label selector conflicts with its namespace node label selector')
+    }
+  }
+
+  async #selectorOf(namespace: string): Promise<Record<string, string>> {
+    const found = await this.#objects.get(NAMESPACES, '', namespace)
+    const text = found === undefined ? undefined : metadataOf(found).annotations?.[ANNOTATION]
+    return parseSelector(text ?? this.#configured.get(CLUSTER_DEFAULT) ?? '')
+  }
+}
+
+/** `a=b,c=d` */
+function parseSelector(text: string): Record<string, string> {
+  const pairs = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => part.split('=').map((word) => word.trim()) as [string, string | undefined])
+  return Object.fromEntries(pairs.map(([key, value = '']) => [key, value]))
+}

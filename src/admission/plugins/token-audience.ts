@@ -1,0 +1,95 @@
+/**
+ * Thread: pool. For whom a kubelet may have tokens made: the audiences that its pod's volumes name, themselves or through
+ * their CSI driver; others only when an authorizer says so. Else a node could speak for its pods to anybody.
+ */
+
+import type { GroupVersionResource } from '../../api/group-version.js'
+import type { KubeObject } from '../../api/object.js'
+import { lookupTable } from '../../lib/lookup-table.js'
+import type { AdmissionAttributes } from '../chain.js'
+import { forbid } from '../forbid.js'
+import type { AdmissionObjects } from '../objects.js'
+import type { Permissions } from '../permissions.js'
+import type { Pod } from './pod.js'
+
+const VERB = 'request-serviceaccounts-token-audience'
+const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const VOLUMES: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
+const DRIVERS: GroupVersionResource = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' }
+
+/** Volumes from before CSI are mounted by these drivers. */
+const MIGRATED: Readonly<Record<string, string>> = lookupTable({
+  awsElasticBlockStore: 'ebs.csi.aws.com',
+  azureDisk: 'disk.csi.azure.com',
+  azureFile: 'file.csi.azure.com',
+  cinder: 'cinder.csi.openstack.org',
+  gcePersistentDisk: 'pd.csi.storage.gke.io',
+  portworxVolume: 'pxd.portworx.com',
+  vsphereVolume: 'csi.vsphere.vmware.com',
+})
+
+interface Volume {
+  readonly name?: string
+  readonly projected?: { readonly sources?: readonly { serviceAccountToken?: { audience?: string } }[] }
+  readonly persistentVolumeClaim?: { readonly claimName?: string }
+  readonly ephemeral?: object
+  readonly csi?: { readonly driver?: string }
+}
+
+export class TokenAudience {
+  readonly #objects: AdmissionObjects
+  readonly #permissions: Permissions
+
+  constructor(objects: AdmissionObjects, permissions: Permissions) {
+    this.#objects = objects
+    this.#permissions = permissions
+  }
+
+  /** Throws 403. No audience is that of the server itself, and must be named by a volume as such. */
+  async check(attributes: AdmissionAttributes, pod: Pod, audiences: readonly string[]): Promise<void> {
+    const [audience = '', ...others] = audiences
+    if (others.length > 0) throw forbid(attributes, 'a kubelet asks for one audience at most')
+    for (const volume of (pod.spec?.volumes ?? []) as readonly Volume[])
+      if (await this.#names(volume, pod, audience)) return
+    const { user, namespace, name } = attributes
+    const question = { verb: VERB, apiGroup: '', apiVersion: 'v1', resource: audience, namespace, name }
+    if (await this.#permissions.may(user, question)) return
+    throw forbid(
+      attributes,
+      `no volume of the pod names the audience ${JSON.stringify(audience)}, and ${user.name} has no right to tokens for it`,
+    )
+  }
+
+  async #names(volume: Volume, pod: Pod, audience: string): Promise<boolean> {
+    const sources = volume.projected?.sources ?? []
+    if (sources.some(({ serviceAccountToken: token }) => token !== undefined && (token.audience ?? '') === audience))
+      return true
+    const driverName = await this.#driverOf(volume, pod)
+    if (driverName === '') return false
+    const driver = await this.#objects.get(DRIVERS, '', driverName)
+    const { tokenRequests } = (driver?.['spec'] ?? {}) as { tokenRequests?: readonly { audience?: string }[] | null }
+    return (tokenRequests ?? []).some((request) => (request.audience ?? '') === audience)
+  }
+
+  async #driverOf(volume: Volume, pod: Pod): Promise<string> {
+    const { name: podName = '', namespace = '' } = pod.metadata ?? {}
+    if (volume.ephemeral !== undefined) return this.#driverOfClaim(namespace, `${podName}-${volume.name ?? ''}`)
+    if (volume.persistentVolumeClaim !== undefined)
+      return this.#driverOfClaim(namespace, volume.persistentVolumeClaim.claimName ?? '')
+    return driverIn(volume)
+  }
+
+  async #driverOfClaim(namespace: string, name: string): Promise<string> {
+    const claim = await this.#objects.get(CLAIMS, namespace, name)
+    const volumeName = (claim?.['spec'] as { volumeName?: string } | undefined)?.volumeName ?? ''
+    if (volumeName === '') return ''
+    const volume: KubeObject | undefined = await this.#objects.get(VOLUMES, '', volumeName)
+    return driverIn((volume?.['spec'] ?? {}) as Volume)
+  }
+}
+
+function driverIn(source: Pick<Volume, 'csi'>): string {
+  if (source.csi !== undefined) return source.csi.driver ?? ''
+  const kind = Object.keys(source).find((field) => Object.hasOwn(MIGRATED, field))
+  return kind === undefined ? '' : MIGRATED[kind]!
+}

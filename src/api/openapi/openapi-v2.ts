@@ -1,0 +1,80 @@
+/** Thread: any. OpenAPI version 2 (Swagger): one document of everything, made when it is asked for and not kept. */
+import { createHash } from 'node:crypto'
+import { type Catalogue, KUBERNETES_VERSION } from '../catalogue.js'
+import type { GroupVersionKind } from '../group-version.js'
+import type { SchemaSource } from '../schema.js'
+import { OpenApiDefinitions, type OpenApiSchema } from './openapi-definitions.js'
+import { type ApiOperation, operationsOf, QUERY_TYPES } from './openapi-operations.js'
+import { openApiHash, operationId, operationTag, typeSchema } from './openapi-v3.js'
+
+const CODE_WORDS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
+
+/** Changes when the document does. */
+export function openApiV2Hash(catalogue: Catalogue): string {
+  const hash = createHash('sha512')
+  for (const { group, version } of catalogue.groupVersions()) hash.update(openApiHash(catalogue, group, version))
+  return hash.digest('hex').toUpperCase()
+}
+
+/** GET /openapi/v2 */
+export function openApiV2Document(catalogue: Catalogue, schemas: SchemaSource): object {
+  const definitions = new OpenApiDefinitions(2, schemas)
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { group, version } of catalogue.groupVersions())
+    for (const operation of catalogue.resourcesOf(group, version).flatMap(operationsOf)) {
+      paths[operation.path] ??= { parameters: pathParameters(operation.path) }
+      paths[operation.path]![operation.method] = printOperation(operation, group, version, (type) =>
+        typeSchema(type, definitions, schemas),
+      )
+    }
+  return {
+    swagger: '2.0',
+    info: { title: 'Kubernetes', version: KUBERNETES_VERSION },
+    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
+    definitions: definitions.all(),
+    securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
+    security: [{ BearerToken: [] }],
+  }
+}
+
+function printOperation(
+  operation: ApiOperation,
+  group: string,
+  version: string,
+  schemaOf: (type: string | GroupVersionKind) => OpenApiSchema,
+): object {
+  const { action, kind, query, consumes, produces, body, response, codes } = operation
+  const bodyParameter =
+    body === undefined
+      ? []
+      : [
+          {
+            name: 'body',
+            in: 'body',
+            schema: schemaOf(body),
+            ...(action.startsWith('delete') ? {} : { required: true }),
+          },
+        ]
+  return {
+    consumes,
+    produces,
+    schemes: ['https'],
+    tags: [operationTag(group, version)],
+    operationId: operationId(operation, group, version),
+    parameters: [
+      ...bodyParameter,
+      ...query.map((name) => ({ name, in: 'query', type: QUERY_TYPES[name], uniqueItems: true })),
+    ],
+    responses: {
+      ...Object.fromEntries(codes.map((code) => [code, { description: CODE_WORDS[code], schema: schemaOf(response) }])),
+      401: { description: 'Unauthorized' },
+    },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': { group: kind.group, version: kind.version, kind: kind.kind },
+  }
+}
+
+const pathParameters = (path: string): object[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    ...{ name, in: 'path', type: 'string', required: true, uniqueItems: true },
+  }))

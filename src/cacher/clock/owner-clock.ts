@@ -1,0 +1,78 @@
+/**
+ * Thread: owner. The clock as the owner itself sees it: moves the shared one and wakes who waits in this thread at once,
+ * where readers in other threads are woken through the shared memory (about 70 µs later).
+ */
+import type { ClockView, ClockWriter } from '../memory/shared-memory.js'
+
+interface Waiter {
+  readonly revision: number
+  resolve(): void
+}
+
+export class OwnerClock implements ClockWriter, ClockView {
+  readonly #shared: ClockWriter
+  readonly #waiters = new Set<Waiter>()
+  readonly #listeners = new Set<(revision: number) => void>()
+  #telling = false
+
+  constructor(shared: ClockWriter) {
+    this.#shared = shared
+  }
+
+  revision(): number {
+    return this.#shared.revision()
+  }
+
+  advance(revision: number): void {
+    if (revision <= this.#shared.revision()) return
+    this.#shared.advance(revision)
+    for (const waiter of this.#waiters) {
+      if (waiter.revision > revision) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
+    }
+    this.#tell()
+  }
+
+  reached(revision: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.reject(abortReason(signal))
+    if (this.revision() >= revision) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const aborted = (): void => {
+        this.#waiters.delete(waiter)
+        reject(abortReason(signal))
+      }
+      const waiter = {
+        revision,
+        resolve: () => {
+          signal?.removeEventListener('abort', aborted)
+          resolve()
+        },
+      }
+      this.#waiters.add(waiter)
+      signal?.addEventListener('abort', aborted)
+    })
+  }
+
+  onAdvance(listener: (revision: number) => void): () => void {
+    const own = (revision: number): void => listener(revision)
+    this.#listeners.add(own)
+    return () => void this.#listeners.delete(own)
+  }
+
+  /** Once a turn of the loop, however often it moved. */
+  #tell(): void {
+    if (this.#telling || this.#listeners.size === 0) return
+    this.#telling = true
+    setImmediate(() => {
+      this.#telling = false
+      const revision = this.revision()
+      for (const listener of [...this.#listeners]) listener(revision)
+    })
+  }
+}
+
+function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
+}

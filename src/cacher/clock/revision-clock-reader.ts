@@ -1,0 +1,110 @@
+/**
+ * Thread: any. Reads the clock and waits for it. However many wait, the thread has one Atomics.waitAsync pending at
+ * most, and wakes at most once a turn of its loop. (A message on a port to each thread for each revision costs the
+ * owner 12 µs a thread; a notify costs it 0.04 µs, and the wake-up is 70 µs away.)
+ *
+ * A pending waitAsync does not keep a thread alive, and cannot be taken back: when the last listener goes, the one that is
+ * pending is left for the next one to use.
+ */
+import { CLOCK_BUSY, CLOCK_EPOCH, CLOCK_HIGH, CLOCK_LOW, TWO_32 } from '../memory/memory-layout.js'
+import type { ClockView } from '../memory/shared-memory.js'
+
+interface Waiter {
+  readonly revision: number
+  resolve(): void
+}
+
+export class RevisionClockReader implements ClockView {
+  readonly #words: Int32Array
+  readonly #listeners = new Set<(revision: number) => void>()
+  readonly #waiters = new Set<Waiter>()
+  #armed = false
+  /** The last revision that listeners were told, or that was there when the first of them came. */
+  #told = 0
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#words = new Int32Array(buffer)
+  }
+
+  revision(): number {
+    for (;;) {
+      const high = Atomics.load(this.#words, CLOCK_HIGH)
+      const low = Atomics.load(this.#words, CLOCK_LOW) >>> 0
+      if (high !== CLOCK_BUSY && high === Atomics.load(this.#words, CLOCK_HIGH)) return high * TWO_32 + low
+    }
+  }
+
+  /** Changes with each message that the owner sends. */
+  epoch(): number {
+    return Atomics.load(this.#words, CLOCK_EPOCH)
+  }
+
+  reached(revision: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.reject(abortReason(signal))
+    if (this.revision() >= revision) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#waiters.delete(waiter)
+        reject(abortReason(signal))
+      }
+      const waiter: Waiter = {
+        revision,
+        resolve: () => {
+          signal?.removeEventListener('abort', onAbort)
+          resolve()
+        },
+      }
+      this.#waiters.add(waiter)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#arm()
+    })
+  }
+
+  onAdvance(listener: (revision: number) => void): () => void {
+    // A wrapper, so that the same function may listen twice.
+    const own = (revision: number): void => listener(revision)
+    if (this.#listeners.size === 0) this.#told = this.revision()
+    this.#listeners.add(own)
+    this.#arm()
+    return () => void this.#listeners.delete(own)
+  }
+
+  #arm(): void {
+    if (this.#armed || (this.#listeners.size === 0 && this.#waiters.size === 0)) return
+    this.#armed = true
+    const low = Atomics.load(this.#words, CLOCK_LOW)
+    // Between the caller's look and now the clock may have moved: then there is no need to wait.
+    const wait = this.#behind() ? undefined : Atomics.waitAsync(this.#words, CLOCK_LOW, low)
+    if (wait?.async) void wait.value.then(() => this.#wake())
+    else setImmediate(() => this.#wake())
+  }
+
+  #behind(): boolean {
+    const revision = this.revision()
+    if (this.#listeners.size > 0 && revision !== this.#told) return true
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) return true
+    return false
+  }
+
+  #wake(): void {
+    const revision = this.revision()
+    for (const waiter of this.#waiters) {
+      if (waiter.revision > revision) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
+    }
+    // The next look is a turn later: what comes meanwhile is told together.
+    setImmediate(() => {
+      this.#armed = false
+      this.#arm()
+    })
+    if (revision === this.#told) return
+    this.#told = revision
+    for (const listener of this.#listeners) listener(revision)
+  }
+}
+
+function abortReason(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
+}

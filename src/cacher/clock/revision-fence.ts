@@ -1,0 +1,118 @@
+/**
+ * Thread: owner. Linearizable reads from memory: one question to the store answers every read that arrived before it was
+ * sent; then they wait until the clock has reached the answer.
+ *
+ *   reads ──▶ group n+1 (collecting) ──sent when group n is answered──▶ group n (asked) ──answer R──▶ waiting for R
+ *
+ * One question is under way at a time, so a read waits for two at most, and the busier it is the more reads share one.
+ */
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../lib/clock.js'
+import { Deferred } from '../../lib/deferred.js'
+import type { KV } from '../../storage/contract/kv.js'
+import type { CacherMetrics } from '../feed/cacher-metrics.js'
+import type { ClockView } from '../memory/shared-memory.js'
+import type { Fence } from './fence.js'
+import type { StreamProgress } from './stream-progress.js'
+
+export interface RevisionFenceOptions {
+  readonly kv: KV
+  readonly revisionClock: ClockView
+  readonly progress: StreamProgress
+  readonly clock: Clock
+  /** Whether the clock follows the store at all. */
+  readonly following: () => boolean
+  readonly metrics: CacherMetrics
+  /** Asking and waiting together. */
+  readonly limitMs?: number
+}
+
+/** As long as Kubernetes waits for its watch cache to become fresh. */
+const DEFAULT_LIMIT_MS = 3_000
+
+export class RevisionFence implements Fence {
+  readonly #options: RevisionFenceOptions
+  readonly #limitMs: number
+  #collecting: Deferred<boolean> | undefined
+  #asking = false
+  #giveUp = groupsUnderWay()
+
+  constructor(options: RevisionFenceOptions) {
+    this.#options = options
+    this.#limitMs = options.limitMs ?? DEFAULT_LIMIT_MS
+  }
+
+  pass(): Promise<boolean> {
+    if (!this.#options.following()) return Promise.resolve(false)
+    this.#collecting ??= new Deferred<boolean>()
+    const group = this.#collecting
+    if (!this.#asking) void this.#askForGroups()
+    return group.promise
+  }
+
+  /** The clock stands still from now on: sends everybody who waits to the storage. */
+  abandon(): void {
+    this.#giveUp.abort()
+    this.#giveUp = groupsUnderWay()
+  }
+
+  async #askForGroups(): Promise<void> {
+    this.#asking = true
+    // What arrives in the same turn of the loop belongs to the same question.
+    await Promise.resolve()
+    while (this.#collecting !== undefined) {
+      const group = this.#collecting
+      this.#collecting = undefined
+      const startMs = this.#options.clock.monotonicMs()
+      const revision = await this.#ask()
+      // The next question does not wait for the clock.
+      void this.#answer(group, revision, startMs)
+    }
+    this.#asking = false
+  }
+
+  async #answer(group: Deferred<boolean>, revision: number | undefined, startMs: number): Promise<void> {
+    const { clock, metrics } = this.#options
+    const passed = revision !== undefined && (await this.#reached(revision, startMs + this.#limitMs))
+    metrics.fence(passed, clock.monotonicMs() - startMs)
+    group.resolve(passed)
+  }
+
+  async #ask(): Promise<number | undefined> {
+    try {
+      return await this.#options.kv.currentRevision({ timeoutMs: this.#limitMs, signal: this.#giveUp.signal })
+    } catch {
+      // The storage itself will say what is wrong with it to whoever reads it instead.
+      return undefined
+    }
+  }
+
+  async #reached(revision: number, deadlineMs: number): Promise<boolean> {
+    const { revisionClock, progress, clock } = this.#options
+    if (revisionClock.revision() >= revision) return true
+    const limit = new AbortController()
+    const giveUp = this.#giveUp.signal
+    const end = (): void => limit.abort()
+    const timer = clock.after(deadlineMs - clock.monotonicMs(), end)
+    giveUp.addEventListener('abort', end)
+    const needless = progress.need(revision)
+    try {
+      await revisionClock.reached(revision, limit.signal)
+      return true
+    } catch {
+      // Only the limit ends the wait.
+      return false
+    } finally {
+      needless()
+      timer.cancel()
+      giveUp.removeEventListener('abort', end)
+    }
+  }
+}
+
+/** Any number of groups may wait on it. */
+function groupsUnderWay(): AbortController {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal)
+  return controller
+}

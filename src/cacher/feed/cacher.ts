@@ -1,0 +1,217 @@
+/**
+ * Thread: owner. The watch cache of one storage cluster: its memory, its clock, the reflector that fills it, the fence
+ * before linearizable reads, and the readers that are attached.
+ *
+ *   stopped ──start()──▶ filling ──first list──▶ following ◀──▶ filling (relist)         any ──stop()──▶ stopped
+ */
+import { setMaxListeners } from 'node:events'
+import type { Clock } from '../../lib/clock.js'
+import type { Random } from '../../lib/jitter.js'
+import type { Logger } from '../../lib/logger.js'
+import { noRecorder, type Recorder } from '../../metrics/recorder.js'
+import type { HandedDraft } from '../../protocol/reader-owner.js'
+import type { KV } from '../../storage/contract/kv.js'
+import type { LocalKV } from '../../storage/contract/local-kv.js'
+import { ClockTruth } from '../clock/clock-truth.js'
+import type { Fence } from '../clock/fence.js'
+import { OwnerClock } from '../clock/owner-clock.js'
+import { RevisionFence } from '../clock/revision-fence.js'
+import { StreamProgress } from '../clock/stream-progress.js'
+import type { ArenaOptions } from '../memory/arena-writer.js'
+import { MemoryOwner, type ReaderHandoff } from '../memory/memory-owner.js'
+import type { MemoryReport } from '../memory/shared-memory.js'
+import type { ResourceCache } from '../read/resource-cache.js'
+import { AppliedKV } from './applied-kv.js'
+import type { StatusListener } from './cached-resource.js'
+import { CacherMetrics } from './cacher-metrics.js'
+import { Reflector } from './reflector.js'
+import type { ResourceRegistration, ResourceStatus } from './resource-registration.js'
+
+export interface CacherOptions {
+  readonly kv: KV
+  /** With the slash at the end: `/registry/`. */
+  readonly prefix: string
+  /** `kv` itself, when it lives in this thread: then everybody else has to use `Cacher.kv` or `Cacher.localKv`. */
+  readonly local?: LocalKV | undefined
+  readonly progressTrusted: () => Promise<boolean> | boolean
+  /** Of each arena: memory limit, window. */
+  readonly arena?: ArenaOptions
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly random?: Random
+  readonly pageSize?: number
+  readonly fenceLimitMs?: number
+  /** See StreamProgress. */
+  readonly progressGraceMs?: number
+  readonly onStatus?: StatusListener
+  readonly recorder?: Recorder
+}
+
+export type CacherResource = Omit<ResourceRegistration, 'createArena'>
+
+/** What a thread needs to attach; the port in it goes into the transfer list. */
+export interface CacherHandoff {
+  readonly memory: ReaderHandoff
+  readonly truth: SharedArrayBuffer
+}
+
+export class Cacher {
+  /** For everybody but the cacher itself: on a local store it tells nothing that memory does not have. */
+  readonly kv: KV
+  readonly localKv: LocalKV | undefined
+  readonly revisionClock: OwnerClock
+  readonly fence: Fence
+  readonly #options: CacherOptions
+  readonly #memory: MemoryOwner
+  readonly #metrics: CacherMetrics
+  readonly #reflector: Reflector
+  readonly #revisionFence: RevisionFence
+  readonly #progress: StreamProgress
+  readonly #truth = new ClockTruth()
+  /** Answers that wait for memory; given up when it stops following. */
+  #gate: AbortController | undefined
+
+  constructor(options: CacherOptions) {
+    const { kv, prefix, local, progressTrusted, clock, logger } = options
+    this.#options = options
+    this.#metrics = new CacherMetrics(options.recorder ?? noRecorder())
+    const metrics = this.#metrics
+    this.#memory = new MemoryOwner({ clock })
+    const revisionClock = new OwnerClock(this.#memory.clock)
+    this.revisionClock = revisionClock
+    this.localKv = local && new AppliedKV(local, (revision) => this.#applied(revision))
+    this.kv = this.localKv ?? kv
+    this.#reflector = new Reflector({
+      ...options,
+      metrics,
+      revisionClock,
+      onFollowing: (following) => this.#onFollowing(following),
+    })
+    const markKey = `${prefix}keelson/fence`
+    const progress = new StreamProgress({
+      kv,
+      markKey,
+      progressTrusted,
+      revisionClock,
+      clock,
+      logger,
+      ...(options.progressGraceMs === undefined ? {} : { graceMs: options.progressGraceMs }),
+    })
+    this.#progress = progress
+    this.#revisionFence = new RevisionFence({
+      kv,
+      revisionClock,
+      progress,
+      clock,
+      metrics,
+      following: () => this.#reflector.following,
+      ...(options.fenceLimitMs === undefined ? {} : { limitMs: options.fenceLimitMs }),
+    })
+    this.fence = { pass: () => this.#truth.holds() || this.#revisionFence.pass() }
+  }
+
+  get following(): boolean {
+    return this.#reflector.following
+  }
+
+  /** Resolves after the first list. */
+  get synced(): Promise<void> {
+    return this.#reflector.synced
+  }
+
+  start(): void {
+    this.#reflector.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#onFollowing(false)
+    await this.#reflector.stop()
+    this.#memory.close()
+  }
+
+  /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
+  addResource(resource: CacherResource): Promise<void> {
+    const events = this.#metrics.events(resource.resource)
+    const onResize = (capacity: number, before: number): void => events.resized(capacity, before)
+    return this.#reflector.addResource({
+      ...resource,
+      createArena: () => this.#memory.createArena(resource.resource, { ...this.#options.arena, onResize }),
+    })
+  }
+
+  /** Made by the threads of this process of what they are writing. */
+  handDrafts(drafts: readonly HandedDraft[]): void {
+    this.#reflector.handed.add(drafts)
+  }
+
+  removeResource(name: string): void {
+    this.#reflector.removeResource(name)
+  }
+
+  status(resource: string): ResourceStatus | undefined {
+    return this.#reflector.status(resource)
+  }
+
+  memory(): Map<string, MemoryReport> {
+    return this.#reflector.memory()
+  }
+
+  /** Admits a thread; release() with the number in it when the thread has ended. */
+  connect(): CacherHandoff {
+    return { memory: this.#memory.connect(), truth: this.#truth.buffer }
+  }
+
+  release(reader: number): void {
+    this.#memory.release(reader)
+  }
+
+  /** Reads in this thread. */
+  local(): (resource: string) => ResourceCache {
+    const memory = this.#memory.localReader()
+    return (resource) => ({
+      clock: this.revisionClock,
+      fence: this.fence,
+      arena: () => {
+        const arena = memory.arena(resource)
+        return arena?.ready() ? arena : undefined
+      },
+      fallen: () => this.status(resource)?.state === 'fallen',
+    })
+  }
+
+  #applied(revision: number): Promise<void> | undefined {
+    if (this.#gate === undefined || this.revisionClock.revision() >= revision) return undefined
+    // A write outside our prefix is not in the stream.
+    const needless = this.#progress.need(revision)
+    return this.revisionClock
+      .reached(revision, this.#gate.signal)
+      .catch(() => undefined)
+      .finally(needless)
+  }
+
+  #onFollowing(following: boolean): void {
+    if (following) {
+      if (this.#options.local !== undefined) void this.#proclaim()
+      return
+    }
+    this.#truth.set(false)
+    this.#gate?.abort()
+    this.#gate = undefined
+    this.#revisionFence.abandon()
+  }
+
+  /** From the gate on nobody is told more than memory has; once it has what was told before, the clock is the truth. */
+  async #proclaim(): Promise<void> {
+    const gate = new AbortController()
+    // As many answers as there are under way.
+    setMaxListeners(0, gate.signal)
+    this.#gate = gate
+    const { logger, kv } = this.#options
+    try {
+      await this.revisionClock.reached(await kv.currentRevision(), gate.signal)
+      if (this.#gate === gate) this.#truth.set(true)
+    } catch (error) {
+      if (this.#gate === gate) logger.error({ error }, 'the local store does not tell its revision')
+    }
+  }
+}

@@ -1,0 +1,337 @@
+/**
+ * Thread: owner. One revision, one list, one watch for everything that one storage cluster holds under our prefix.
+ *
+ *   listing ──at revision R──▶ following ──too old──▶ listing
+ *                                 │  ▲
+ *                    stream failed└──┘ from the clock's next revision
+ *
+ * The list is paged, a few resources beside each other, all at one pinned revision; each resource's memory is replaced
+ * as soon as it is complete, so that no more than a few are on the heap at a time, and all become ready together when
+ * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one after
+ * another took four times as long.) Nothing is compared with what was there before: cursors and windows older than R expire.
+ *
+ * While it lists again the clock stands still. What is in memory stays readable as the old state it is until it is
+ * replaced; whoever needs more (RevisionFence) sees `following` and reads the storage.
+ */
+import type { Clock } from '../../lib/clock.js'
+import { Deferred } from '../../lib/deferred.js'
+import { backoff, type Random } from '../../lib/jitter.js'
+import type { Logger } from '../../lib/logger.js'
+import { isTooOld, StorageError } from '../../storage/contract/errors.js'
+import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
+import type { ClockWriter, MemoryReport } from '../memory/shared-memory.js'
+import { type ArenaEntry, CachedResource, type StatusListener } from './cached-resource.js'
+import type { CacherMetrics } from './cacher-metrics.js'
+import { HandedDrafts } from './handed-drafts.js'
+import { listPages } from './list-pages.js'
+import { PrefixRouter } from './prefix-router.js'
+import type { ResourceRegistration, ResourceStatus } from './resource-registration.js'
+import { StreamApplier } from './stream-applier.js'
+
+export interface ReflectorOptions {
+  readonly kv: KV
+  /** Of everything, with the slash at the end: `/registry/`. */
+  readonly prefix: string
+  readonly revisionClock: ClockWriter
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly random?: Random
+  readonly pageSize?: number
+  readonly metrics: CacherMetrics
+  readonly onStatus?: StatusListener
+  /** Called when `following` changes. */
+  readonly onFollowing?: (following: boolean) => void
+}
+
+/** Kubernetes' own; 500 objects of 4 KB are 2 MB a page. */
+const DEFAULT_PAGE_SIZE = 500
+/** Resources listed at the same time. */
+const LIST_LANES = 4
+const BACKOFF_BASE_MS = 100
+const BACKOFF_CAP_MS = 10_000
+/** A resource with an unreadable object is tried again even when nothing changed: a key service may be back. */
+const REFILL_BASE_MS = 30_000
+const REFILL_CAP_MS = 600_000
+
+export class Reflector {
+  readonly #options: ReflectorOptions
+  readonly #random: Random
+  readonly #resources = new Map<string, CachedResource>()
+  readonly #router = new PrefixRouter<CachedResource>()
+  readonly handed = new HandedDrafts()
+  readonly #applier: StreamApplier
+  readonly #abort = new AbortController()
+  readonly #synced = new Deferred<void>()
+  readonly #fills = new Set<Promise<void>>()
+  readonly #fallen = new Set<CachedResource>()
+  readonly #refilling = new Set<CachedResource>()
+  #running: Promise<void> | undefined
+  #watch: KvWatch | undefined
+  #following = false
+
+  constructor(options: ReflectorOptions) {
+    this.#options = options
+    this.#random = options.random ?? Math.random
+    this.#applier = new StreamApplier({
+      router: this.#router,
+      clock: options.revisionClock,
+      handed: this.handed,
+    })
+    // Whoever does not wait for it must not be told by an unhandled rejection.
+    this.#synced.promise.catch(() => undefined)
+  }
+
+  /** True while the clock follows the store; false while (re)listing or reconnecting for good. */
+  get following(): boolean {
+    return this.#following
+  }
+
+  /** Resolves after the first list; rejects when stopped before. */
+  get synced(): Promise<void> {
+    return this.#synced.promise
+  }
+
+  status(resource: string): ResourceStatus | undefined {
+    return this.#resources.get(resource)?.status
+  }
+
+  /** By resource; those without memory are left out. */
+  memory(): Map<string, MemoryReport> {
+    const reports = new Map<string, MemoryReport>()
+    for (const [name, resource] of this.#resources) {
+      const report = resource.memory()
+      if (report !== undefined) reports.set(name, report)
+    }
+    return reports
+  }
+
+  start(): void {
+    this.#running ??= this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    this.#watch?.close()
+    this.#synced.reject(new StorageError('not-ready', 'the watch cache was stopped'))
+    await this.#running
+    await Promise.all(this.#fills)
+    for (const resource of this.#resources.values()) resource.close()
+  }
+
+  /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
+  async addResource(registration: ResourceRegistration): Promise<void> {
+    const { resource: name, keyPrefix } = registration
+    if (this.#resources.has(name)) throw new RangeError(`the resource ${name} is cached already`)
+    const { logger, metrics, onStatus } = this.#options
+    const onResourceStatus = (_: string, status: ResourceStatus): void => {
+      if (status.state === 'fallen') this.#fallen.add(resource)
+      else this.#fallen.delete(resource)
+      onStatus?.(name, status)
+    }
+    const resource = new CachedResource(registration, logger, onResourceStatus, metrics.events(name))
+    this.#router.add(keyPrefix, resource)
+    this.#resources.set(name, resource)
+    // Before the first list, and while it lists again, the list takes it in.
+    if (this.#following) await this.#track(this.#fill(resource))
+  }
+
+  removeResource(name: string): void {
+    const resource = this.#resources.get(name)
+    if (resource === undefined) return
+    this.#resources.delete(name)
+    this.#router.remove(resource.registration.keyPrefix)
+    resource.close()
+  }
+
+  get #stopped(): boolean {
+    return this.#abort.signal.aborted
+  }
+
+  async #run(): Promise<void> {
+    const { logger, revisionClock } = this.#options
+    let attempt = 0
+    let mustList = true
+    while (!this.#stopped) {
+      try {
+        if (mustList) await this.#list()
+        mustList = false
+        await this.#follow(revisionClock.revision() + 1, () => {
+          attempt = 0
+        })
+      } catch (error) {
+        if (this.#stopped) return
+        mustList ||= isTooOld(error)
+        logger.warn(
+          { error, attempt, mustList },
+          mustList ? 'the watch cache lists again' : 'the watch is opened again',
+        )
+      }
+      this.#setFollowing(false)
+      if (!this.#stopped) await this.#pause(backoff(attempt++, BACKOFF_BASE_MS, BACKOFF_CAP_MS, this.#random))
+    }
+  }
+
+  /** Replaces every resource with the state at one revision, and moves the clock there. */
+  async #list(): Promise<void> {
+    const { kv, revisionClock } = this.#options
+    const pending: CachedResource[] = []
+    for (const resource of this.#resources.values()) {
+      const { status } = resource
+      if (status.state === 'fallen' && status.reason === 'memory-limit') continue
+      resource.beginFill()
+      pending.push(resource)
+    }
+    const listed = [...pending]
+    const revision = await kv.currentRevision({ signal: this.#abort.signal })
+    if (revision < revisionClock.revision()) throw storeWentBack(revision, revisionClock.revision())
+    const lane = async (): Promise<void> => {
+      for (let resource = pending.shift(); resource !== undefined; resource = pending.shift()) {
+        const entries = await this.#listResource(resource, revision)
+        if (resource.status.state === 'filling') resource.replace(entries, revision)
+      }
+    }
+    const lanes = await Promise.allSettled(Array.from({ length: LIST_LANES }, lane))
+    for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason
+    revisionClock.advance(revision)
+    for (const resource of listed) resource.filled(revision)
+  }
+
+  /** The state of a resource at a revision; what is read when it ceases to be filled is of no use. */
+  async #listResource(resource: CachedResource, revision: number): Promise<ArenaEntry[]> {
+    const { kv, pageSize = DEFAULT_PAGE_SIZE } = this.#options
+    const { generation } = resource
+    const entries: ArenaEntry[] = []
+    const prefix = resource.registration.keyPrefix
+    for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
+      await this.#takeIn(page.kvs, resource, entries)
+      if (resource.generation !== generation || resource.status.state !== 'filling') break
+    }
+    return entries
+  }
+
+  /** Decodes a page in order and appends it to what there is so far. */
+  async #takeIn(kvs: readonly KeyValue[], resource: CachedResource, entries: ArenaEntry[]): Promise<void> {
+    // A prefix inside this one may be another resource's.
+    const own = kvs.filter((kv) => this.#router.route(kv.key) === resource)
+    const decoded = own.map((kv) => ({ kv, draft: resource.decode(kv) }))
+    for (const item of decoded) {
+      const { kv } = item
+      // Most drafts are there at once; an await for each would cost a turn an object.
+      const draft = item.draft instanceof Promise ? await item.draft : item.draft
+      if (draft instanceof Error) resource.fall('corrupt-object', draft, kv.key)
+      else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
+    }
+  }
+
+  /** Applies the watch until it ends. Rejects with `too-old` when the list has to be repeated. */
+  async #follow(startRevision: number, established: () => void): Promise<void> {
+    const { kv, prefix } = this.#options
+    const watch = kv.watch({ key: prefix, prefix: true, startRevision, progressNotify: true })
+    this.#watch = watch
+    try {
+      await watch.established
+      if (this.#stopped) return
+      established()
+      this.#setFollowing(true)
+      this.#synced.resolve()
+      this.#fillLatecomers()
+      for (;;) {
+        const batch = await watch.next()
+        if (batch === undefined || this.#stopped) return
+        if (batch.events.length === 0) this.#options.metrics.progress()
+        const waited = this.#applier.apply(batch)
+        if (waited !== undefined) await waited
+        if (this.#fallen.size > 0) this.#scheduleRefills()
+      }
+    } finally {
+      watch.close()
+    }
+  }
+
+  /** Resources that came while it listed, and those whose last fill was cut off. */
+  #fillLatecomers(): void {
+    for (const resource of this.#resources.values()) {
+      if (resource.status.state === 'filling') void this.#track(this.#fill(resource))
+    }
+    this.#scheduleRefills()
+  }
+
+  #scheduleRefills(): void {
+    for (const resource of [...this.#fallen]) {
+      if (!resource.refillable) continue
+      if (resource.repaired) void this.#track(this.#fill(resource))
+      else if (!this.#refilling.has(resource)) void this.#track(this.#refillLater(resource))
+    }
+  }
+
+  async #refillLater(resource: CachedResource): Promise<void> {
+    this.#refilling.add(resource)
+    for (let attempt = 0; resource.refillable && !this.#stopped; attempt++) {
+      await this.#pause(backoff(attempt, REFILL_BASE_MS, REFILL_CAP_MS, this.#random))
+      if (resource.refillable && this.#following) await this.#fill(resource)
+    }
+    this.#refilling.delete(resource)
+  }
+
+  /**
+   * One resource, while the stream goes on: its state at the clock's revision, then what the stream brought since. Gives
+   * up without a word when a relist, a removal or a stop overtakes it; the relist takes the resource in.
+   */
+  async #fill(resource: CachedResource): Promise<void> {
+    const { revisionClock, logger } = this.#options
+    const { resource: name } = resource.registration
+    for (let attempt = 0; !this.#stopped && this.#following && !resource.closed; attempt++) {
+      const generation = resource.beginFill()
+      const revision = revisionClock.revision()
+      const overtaken = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
+      try {
+        const entries = await this.#listResource(resource, revision)
+        if (resource.status.state !== 'filling') return
+        if (overtaken()) continue
+        resource.replace(entries, revision)
+        resource.filled(revision)
+        return
+      } catch (error) {
+        if (this.#stopped || resource.closed) return
+        logger.warn({ error, resource: name, attempt }, 'a resource could not be listed; it is tried again')
+        await this.#pause(backoff(attempt, BACKOFF_BASE_MS, BACKOFF_CAP_MS, this.#random))
+        if (resource.generation !== generation) return
+      }
+    }
+  }
+
+  #setFollowing(following: boolean): void {
+    if (this.#following === following) return
+    this.#following = following
+    this.#options.onFollowing?.(following)
+  }
+
+  #track(work: Promise<void>): Promise<void> {
+    this.#fills.add(work)
+    return work.finally(() => this.#fills.delete(work))
+  }
+
+  /** Ends early when stopped. */
+  #pause(delayMs: number): Promise<void> {
+    const { signal } = this.#abort
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const timer = this.#options.clock.after(delayMs, done)
+      signal.addEventListener('abort', done)
+      function done(): void {
+        timer.cancel()
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    })
+  }
+}
+
+/** etcd was restored from a backup: memory is ahead of it, and a clock never goes back. */
+function storeWentBack(revision: number, clockRevision: number): StorageError {
+  return new StorageError(
+    'too-old',
+    `the store answers at revision ${revision}, behind the cache's ${clockRevision}; restart to serve from memory again`,
+    { resourceVersion: revision, currentRevision: clockRevision },
+  )
+}

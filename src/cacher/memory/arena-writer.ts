@@ -1,0 +1,302 @@
+/**
+ * Thread: owner. Writes one resource's arena. A change makes its record and pages first and enters the ring last, so
+ * that a failure in between takes back what it made and leaves everything as it was.
+ */
+import { assert } from '../../lib/assert.js'
+import { type Clock, systemClock } from '../../lib/clock.js'
+import type { RecordDraft } from '../../protocol/record-draft.js'
+import { ArenaAllocator, ArenaFullError } from './arena-allocator.js'
+import { EventRingWriter } from './event-ring-writer.js'
+import { KeyBuffer } from './key-buffer.js'
+import {
+  CONTROL_STATE,
+  MAX_READERS,
+  nextSequence,
+  PIN_STRIDE,
+  PINS,
+  SEQUENCE_MASK,
+  STATE_CLOSED,
+  STATE_FILLING,
+  STATE_READY,
+  sequenceDistance,
+  TYPE_ADDED,
+  TYPE_BASE,
+  TYPE_DELETED,
+  TYPE_MODIFIED,
+} from './memory-layout.js'
+import { findRecord, sizeOf, visitPages, visitRecords } from './page-search.js'
+import { RecordReader } from './record-reader.js'
+import { sameObject } from './record-same.js'
+import { RecordWriter } from './record-writer.js'
+import { RetireQueue } from './retire-queue.js'
+import { SegmentTable } from './segment-table.js'
+import type { ArenaEntry, ArenaWriter, MemoryReport } from './shared-memory.js'
+import { SnapshotWriter } from './snapshot-writer.js'
+
+export interface ArenaOptions {
+  /** All segments together. Default: no limit. */
+  readonly limitBytes?: number
+  /** The window is at least so many events (Kubernetes: 100), while their bytes allow it, and at most so many. */
+  readonly minEvents?: number
+  readonly maxEvents?: number
+  /** What the window may hold back that the newest state does not need. */
+  readonly windowBytes?: number
+  /** A full ring grows while its oldest event is younger. Kubernetes' figure: watches resume after a minute and a bit. */
+  readonly freshMs?: number
+  readonly clock?: Clock
+  /** The window was given another capacity. */
+  readonly onResize?: (capacity: number, before: number) => void
+  /** For tests: the number of the first state. */
+  readonly firstSequence?: number
+}
+
+const DEFAULT_MIN_EVENTS = 64
+const DEFAULT_MAX_EVENTS = 65_536
+/** Some 8,000 changes of 4 KB objects. */
+const DEFAULT_WINDOW_BYTES = 48 * 1024 * 1024
+const DEFAULT_FRESH_MS = 75_000
+
+const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(4, n)))
+
+export class SharedArenaWriter implements ArenaWriter {
+  readonly table = new SegmentTable()
+  readonly #allocator: ArenaAllocator
+  readonly #records: RecordWriter
+  readonly #index: SnapshotWriter
+  readonly #ring: EventRingWriter
+  readonly #retired: RetireQueue
+  readonly #key = new KeyBuffer()
+  readonly #control: Int32Array
+  readonly #windowBytes: number
+  readonly #limitBytes: number
+  #root: number
+  #revision = 0
+  /** What replace() left of the window: set until it is published. */
+  #cutAt: number | undefined
+  #closed = false
+
+  constructor(
+    options: ArenaOptions,
+    onSegment: (index: number, buffer: SharedArrayBuffer | undefined) => void = () => undefined,
+  ) {
+    const { limitBytes = Number.POSITIVE_INFINITY, windowBytes = DEFAULT_WINDOW_BYTES } = options
+    this.#windowBytes = windowBytes
+    this.#limitBytes = limitBytes
+    this.#allocator = new ArenaAllocator({ table: this.table, limitBytes, onSegment })
+    this.#control = this.table.of(0).words
+    const allocate = (bytes: number): number => this.#allocate(bytes)
+    this.#records = new RecordWriter(this.table, allocate)
+    this.#index = new SnapshotWriter(this.table, allocate)
+    this.#retired = new RetireQueue((pointer, bytes) => this.#allocator.free(pointer, bytes))
+    this.#root = this.#index.empty()
+    const minEvents = powerOfTwo(options.minEvents ?? DEFAULT_MIN_EVENTS)
+    this.#ring = new EventRingWriter(
+      {
+        table: this.table,
+        control: this.#control,
+        clock: options.clock ?? systemClock,
+        minEvents,
+        maxEvents: Math.max(minEvents, powerOfTwo(options.maxEvents ?? DEFAULT_MAX_EVENTS)),
+        freshMs: options.freshMs ?? DEFAULT_FRESH_MS,
+        firstSequence: (options.firstSequence ?? 0) & SEQUENCE_MASK,
+        allocate,
+        onResize: options.onResize ?? (() => undefined),
+        mayGrow: () =>
+          this.#retired.windowBytes < windowBytes / 2 && this.#allocator.usedBytes < this.#limitBytes * 0.75,
+        retire: (pointer) => this.#retire(this.#ring.next, pointer),
+      },
+      { type: TYPE_BASE, revision: 0, record: 0, previous: 0, root: this.#root },
+    )
+  }
+
+  put(key: string, draft: RecordDraft, modRevision: number, createRevision: number): void {
+    this.#assertNext(modRevision)
+    const previous = this.#index.find(this.#root, this.#key.set(key))
+    let record = 0
+    let root: number
+    try {
+      this.#ring.makeRoom()
+      record = this.#records.write(this.#key.bytes, this.#key.length, draft, modRevision, createRevision)
+      root = this.#index.put(record)
+    } catch (error) {
+      this.#takeBack(record)
+      throw error
+    }
+    this.#commit(previous === 0 ? TYPE_ADDED : TYPE_MODIFIED, modRevision, record, previous, root)
+  }
+
+  delete(key: string, revision: number): void {
+    this.#assertNext(revision)
+    const previous = this.#index.find(this.#root, this.#key.set(key))
+    if (previous === 0) return
+    let record = 0
+    let root: number
+    try {
+      this.#ring.makeRoom()
+      record = this.#records.writeTombstone(previous, revision)
+      root = this.#index.remove()
+    } catch (error) {
+      this.#takeBack(record)
+      throw error
+    }
+    const sequence = this.#commit(TYPE_DELETED, revision, record, previous, root)
+    // Nothing but the event itself holds the last state.
+    this.#retire(sequence, record)
+  }
+
+  replace(entries: Iterable<ArenaEntry>, revision: number): void {
+    this.#assertNext(revision)
+    const made: number[] = []
+    const records: number[] = []
+    const kept = new Set<number>()
+    let root: number
+    this.#index.begin()
+    try {
+      this.#ring.makeRoom()
+      this.#takeOver(entries, records, kept, made)
+      root = this.#index.build(records)
+    } catch (error) {
+      this.#index.made.push(...made)
+      this.#takeBack(0)
+      throw error
+    }
+    const before = this.#root
+    const sequence = this.#ring.append({ type: TYPE_BASE, revision, record: 0, previous: 0, root })
+    visitRecords(this.table, before, 0, sizeOf(this.table, before), (record) => {
+      if (!kept.has(record)) this.#retire(sequence, record)
+      return true
+    })
+    visitPages(this.table, before, (page) => this.#retire(sequence, page))
+    this.#root = root
+    this.#cutAt = sequence
+  }
+
+  publish(revision: number): void {
+    this.#assertNext(revision)
+    this.#revision = revision
+    this.#ring.publish()
+    if (this.#cutAt !== undefined) this.#ring.moveTail(this.#cutAt)
+    const cut = this.#cutAt !== undefined
+    this.#cutAt = undefined
+    this.reclaim()
+    if (cut) this.#allocator.trim()
+  }
+
+  setReady(ready: boolean): void {
+    assert(!this.#closed, 'a closed arena stays closed')
+    Atomics.store(this.#control, CONTROL_STATE, ready ? STATE_READY : STATE_FILLING)
+  }
+
+  reclaim(): void {
+    if (this.#closed) return
+    this.#retired.evict(this.#ring.tail)
+    while (this.#retired.windowBytes > this.#windowBytes && this.#ring.tail !== this.#ring.head) {
+      this.#ring.moveTail(nextSequence(this.#ring.tail))
+      this.#retired.evict(this.#ring.tail)
+    }
+    if (this.#retired.waiting) this.#retired.reclaim(this.#oldestPin())
+  }
+
+  memory(): MemoryReport {
+    const { segmentBytes, usedBytes } = this.#allocator
+    return {
+      segmentBytes,
+      usedBytes,
+      freeBytes: segmentBytes - usedBytes,
+      pinnedBytes: this.#retired.pinnedBytes,
+      windowBytes: this.#retired.windowBytes,
+      objects: this.#closed ? 0 : sizeOf(this.table, this.#root),
+      events: this.#closed ? 0 : this.#ring.length,
+      capacity: this.#closed ? 0 : this.#ring.capacity,
+    }
+  }
+
+  /** The thread is gone: what it pinned is not. */
+  releaseReader(reader: number): void {
+    if (!this.#closed) Atomics.store(this.#control, PINS + PIN_STRIDE * reader, 0)
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    Atomics.store(this.#control, CONTROL_STATE, STATE_CLOSED)
+    this.#allocator.close()
+  }
+
+  #commit(type: number, revision: number, record: number, previous: number, root: number): number {
+    const sequence = this.#ring.append({ type, revision, record, previous, root })
+    if (previous !== 0) this.#retire(sequence, previous)
+    for (const page of this.#index.replaced) this.#retire(sequence, page)
+    this.#root = root
+    this.#revision = revision
+    return sequence
+  }
+
+  /** Makes the records of a new state; an object that has not changed keeps the record it has. */
+  #takeOver(entries: Iterable<ArenaEntry>, records: number[], kept: Set<number>, made: number[]): void {
+    const view = new RecordReader(this.table)
+    const before = Buffer.alloc(this.#key.bytes.length)
+    let last: Buffer | undefined
+    for (const { key, draft, modRevision, createRevision } of entries) {
+      this.#key.set(key)
+      const bytes = this.#key.bytes.subarray(0, this.#key.length)
+      assert(last === undefined || last.compare(bytes) < 0, 'replace() takes keys in ascending order')
+      last = bytes.length <= before.length ? before.subarray(0, bytes.length) : Buffer.alloc(bytes.length)
+      bytes.copy(last)
+      const old = findRecord(this.table, this.#root, this.#key)
+      if (old !== 0 && sameObject(view.point(old), draft, modRevision, createRevision)) {
+        kept.add(old)
+        records.push(old)
+      } else {
+        const record = this.#records.write(bytes, bytes.length, draft, modRevision, createRevision)
+        made.push(record)
+        records.push(record)
+      }
+    }
+  }
+
+  #takeBack(record: number): void {
+    if (record !== 0) this.#allocator.free(record)
+    for (const page of this.#index.made) this.#allocator.free(page)
+    this.#index.made.length = 0
+  }
+
+  #retire(sequence: number, pointer: number): void {
+    this.#retired.push(sequence, pointer, this.#allocator.bytesOf(pointer))
+  }
+
+  /** At the limit the window gives way before the arena does. */
+  #allocate(bytes: number): number {
+    for (;;) {
+      try {
+        return this.#allocator.allocate(bytes)
+      } catch (error) {
+        if (!(error instanceof ArenaFullError) || !this.#shortenWindow()) throw error
+      }
+    }
+  }
+
+  #shortenWindow(): boolean {
+    const { usedBytes } = this.#allocator
+    const length = sequenceDistance(this.#ring.head, this.#ring.tail)
+    if (length > 0) this.#ring.moveTail((this.#ring.tail + Math.ceil(length / 4)) & SEQUENCE_MASK)
+    this.reclaim()
+    return length > 0 || this.#allocator.usedBytes < usedBytes
+  }
+
+  #oldestPin(): number | undefined {
+    let oldest: number | undefined
+    for (let reader = 0; reader < MAX_READERS; reader++) {
+      const pin = Atomics.load(this.#control, PINS + PIN_STRIDE * reader)
+      if (pin === 0) continue
+      const sequence = pin & SEQUENCE_MASK
+      if (oldest === undefined || sequenceDistance(sequence, oldest) < 0) oldest = sequence
+    }
+    return oldest
+  }
+
+  #assertNext(revision: number): void {
+    assert(!this.#closed, 'a closed arena takes no changes')
+    assert(revision >= this.#revision, `revision ${revision} after ${this.#revision}`)
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Thread: any. What the two sides of the shared memory offer: the owner writes, everybody else reads.
+ *
+ * One *clock* (ClockView) for the whole process: the revision up to which every resource's memory is complete.
+ * One *arena* a resource: segments of shared memory with records, snapshot pages and a ring of events. Each ring
+ * entry holds an event, the record it wrote, the record it replaced and the root of the snapshot after it; so the ring
+ * is the window: a list at an exact revision, a continue token and a watch from a revision are served as long as
+ * the ring has not passed it. What an event replaced is free once its entry has left the ring and no pin is older.
+ *
+ * Order of publication by the owner, for each revision: records and pages, ring entries of every resource touched,
+ * then the clock. A reader takes the clock first and then the newest root that is not newer, so that what it serves is
+ * exactly the state at that revision.
+ */
+import type { AttributeSet } from '../../api/selector.js'
+import type { RecordDraft } from '../../protocol/record-draft.js'
+
+/**
+ * A record in shared memory. Valid while the pin under which it was read is held; a scan reuses one view, so keep
+ * nothing but copies.
+ */
+export interface RecordView {
+  readonly key: string
+  readonly uid: string
+  readonly modRevision: number
+  readonly createRevision: number
+  readonly labels: AttributeSet
+  readonly fields: AttributeSet
+  /** Where in the body the digits of modRevision stand. */
+  readonly revisionOffset: number
+  /** The JSON that a client gets, as a view over shared memory. */
+  body(): Uint8Array
+}
+
+/** The objects of one resource at one revision, ordered by the bytes of their keys. Holds a pin until released. */
+export interface Snapshot {
+  /** The revision it was asked for (or the clock's): what a list reports, at or after the last change it contains. */
+  readonly revision: number
+  readonly size: number
+  get(key: string): RecordView | undefined
+  /** Visits [startKey, endKey) in order; stops when the visitor returns false. */
+  scan(startKey: string, endKey: string, visit: (record: RecordView) => boolean | undefined): void
+  /** Number of keys in [startKey, endKey), without touching records it need not touch. */
+  count(startKey: string, endKey: string): number
+  release(): void
+}
+
+export interface CacheEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly revision: number
+  /** DELETED: the last state with the revision of the deletion in its body and modRevision. */
+  readonly record: RecordView
+  /** MODIFIED and DELETED: the state before; selectors need it to see an object enter or leave. */
+  readonly previous: RecordView | undefined
+}
+
+/** A position in the ring. Costs nothing while it waits. */
+export interface EventCursor {
+  /** Everything up to this revision has been visited. */
+  readonly revision: number
+  /**
+   * Visits events after `revision` and not beyond the clock, in order; stops early when the visitor returns false
+   * (that event counts as visited). Gives 'expired' when the ring has passed the cursor: the watch must end with 410.
+   */
+  advance(visit: (event: CacheEvent) => boolean | undefined): 'current' | 'more' | 'expired'
+}
+
+export interface ArenaReader {
+  /** Newest state at the clock, or exactly at `revision`; throws `too-old` or `too-large`. */
+  snapshot(revision?: number): Snapshot
+  /** The oldest revision at which snapshot() and cursor() still work. */
+  oldestRevision(): number
+  /** A cursor after `revision`; throws `too-old`. */
+  cursor(revision: number): EventCursor
+  /** False while it fills, after it was dropped for its memory limit, or when closed: read storage instead. */
+  ready(): boolean
+}
+
+export interface ClockView {
+  /** The revision up to which all arenas are complete. */
+  revision(): number
+  /** Resolves once the clock has reached it; rejects when the signal aborts. */
+  reached(revision: number, signal?: AbortSignal): Promise<void>
+  /** Calls back, at most once a turn of the loop, after the clock moved. Gives the way to stop it. */
+  onAdvance(listener: (revision: number) => void): () => void
+}
+
+/** The owner's side of the clock; called once everything up to the revision is published in every arena. */
+export interface ClockWriter {
+  revision(): number
+  /** Wakes who waits for it. Never goes back: an older revision has no effect. */
+  advance(revision: number): void
+}
+
+export interface MemoryReport {
+  readonly segmentBytes: number
+  readonly usedBytes: number
+  readonly freeBytes: number
+  /** Waiting for a pin to go. */
+  readonly pinnedBytes: number
+  /** Kept for the window only: older states and events. */
+  readonly windowBytes: number
+  readonly objects: number
+  /** In the window, and how many it has room for. */
+  readonly events: number
+  readonly capacity: number
+}
+
+/** An object of the state that replace() is given. */
+export interface ArenaEntry {
+  readonly key: string
+  readonly draft: RecordDraft
+  readonly modRevision: number
+  readonly createRevision: number
+}
+
+/**
+ * The owner's side of one arena. Nothing is visible before publish(). All methods are synchronous. Keys are the store's
+ * own (`/registry/pods/default/a`). put() and replace() throw when the memory limit does not let them go on; the arena is
+ * then of no more use: setReady(false), close().
+ */
+export interface ArenaWriter {
+  put(key: string, draft: RecordDraft, modRevision: number, createRevision: number): void
+  /** No effect when the key is not there. */
+  delete(key: string, revision: number): void
+  /** The whole state at `revision`, in ascending key order: clears ring and window, so older cursors expire. */
+  replace(entries: Iterable<ArenaEntry>, revision: number): void
+  /** Makes everything so far visible as of `revision`; the clock moves after all arenas have published. */
+  publish(revision: number): void
+  setReady(ready: boolean): void
+  memory(): MemoryReport
+  /** Frees what left the window and is not pinned; also called by publish(). */
+  reclaim(): void
+  close(): void
+}

@@ -1,0 +1,168 @@
+/**
+ * Thread: any but the owner. The watch cache as a thread attaches to it over a port: the clock, the arenas by resource,
+ * and the fence, of every storage cluster.
+ *
+ *   attaching ──hello──▶ attached ──detach() or the owner's end──▶ detached (nothing is cached any more)
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { MessagePort } from 'node:worker_threads'
+import { assert } from '../../lib/assert.js'
+import { Deferred } from '../../lib/deferred.js'
+import type {
+  ClusterHandoff,
+  HandedDraft,
+  OwnerToReader,
+  ReaderToOwner,
+  ResourceNotice,
+} from '../../protocol/reader-owner.js'
+import { ClockTruth } from '../clock/clock-truth.js'
+import type { Fence } from '../clock/fence.js'
+import { MemoryReader } from '../memory/memory-reader.js'
+import type { ArenaReader, ClockView } from '../memory/shared-memory.js'
+import type { ResourceCache } from './resource-cache.js'
+
+interface Cluster {
+  readonly memory: MemoryReader
+  readonly fence: Fence
+  readonly kvPort: MessagePort | undefined
+}
+
+export class CacheClient {
+  readonly #port: MessagePort
+  readonly #clusters: Cluster[] = []
+  readonly #resources = new Map<string, ResourceNotice>()
+  readonly #questions = new Map<number, Deferred<boolean>>()
+  readonly #attached = new Deferred<void>()
+  /** By cluster, to be sent when the turn ends. */
+  readonly #drafts = new Map<number, HandedDraft[]>()
+  #lastQuestion = 0
+  #detached = false
+
+  private constructor(port: MessagePort) {
+    this.#port = port
+  }
+
+  /** Resolves when the owner has answered; rejects when it is gone. Does not keep the thread alive afterwards. */
+  static async attach(port: MessagePort): Promise<CacheClient> {
+    const client = new CacheClient(port)
+    port.on('message', (message: OwnerToReader) => client.#take(message))
+    port.on('close', () => client.#end())
+    await client.#attached.promise
+    port.unref()
+    return client
+  }
+
+  /** What serves reads of a resource; for one that is not cached, `arena()` is always undefined. */
+  resource(name: string): ResourceCache {
+    const cluster = this.#clusterOf(name)
+    return {
+      clock: cluster.memory.clock,
+      fence: cluster.fence,
+      arena: () => this.#arena(name),
+      fallen: () => this.#detached || this.#resources.get(name)?.state !== 'cached',
+    }
+  }
+
+  clock(cluster = 0): ClockView {
+    return this.#cluster(cluster).memory.clock
+  }
+
+  fence(cluster = 0): Fence {
+    return this.#cluster(cluster).fence
+  }
+
+  /** To the embedded engine, for a RemoteKV; undefined on etcd. */
+  kvPort(cluster = 0): MessagePort | undefined {
+    return this.#cluster(cluster).kvPort
+  }
+
+  /** What is about to be written to etcd: all of a turn goes as one message. */
+  handDraft(cluster: number, draft: HandedDraft): void {
+    if (this.#detached) return
+    const drafts = this.#drafts.get(cluster)
+    if (drafts !== undefined) {
+      drafts.push(draft)
+      return
+    }
+    const collected = [draft]
+    this.#drafts.set(cluster, collected)
+    // A turn, as for questions; the write itself goes to its socket no sooner.
+    setImmediate(() => {
+      this.#drafts.delete(cluster)
+      if (!this.#detached)
+        this.#port.postMessage({ type: 'drafts', cluster, drafts: collected } satisfies ReaderToOwner)
+    })
+  }
+
+  /** The owner forgets this thread and what it has pinned. */
+  detach(): void {
+    this.#end()
+    this.#port.close()
+  }
+
+  #arena(name: string): ArenaReader | undefined {
+    const notice = this.#resources.get(name)
+    if (notice === undefined || this.#detached) return undefined
+    const arena = this.#cluster(notice.cluster).memory.arena(name)
+    return arena?.ready() ? arena : undefined
+  }
+
+  #clusterOf(name: string): Cluster {
+    return this.#cluster(this.#resources.get(name)?.cluster ?? 0)
+  }
+
+  #cluster(index: number): Cluster {
+    const cluster = this.#clusters[index]
+    assert(cluster !== undefined, `there is no storage cluster ${index}`)
+    return cluster
+  }
+
+  #take(message: OwnerToReader): void {
+    switch (message.type) {
+      case 'hello':
+        for (const [index, handoff] of message.clusters.entries()) this.#clusters.push(this.#open(index, handoff))
+        for (const notice of message.resources) this.#resources.set(notice.resource, notice)
+        this.#attached.resolve()
+        break
+      case 'resource':
+        this.#resources.set(message.notice.resource, message.notice)
+        break
+      case 'fence':
+        this.#questions.get(message.question)?.resolve(message.passed)
+        this.#questions.delete(message.question)
+        break
+    }
+  }
+
+  #open(index: number, { memory, truth: truthBuffer, kv }: ClusterHandoff): Cluster {
+    const truth = new ClockTruth(truthBuffer)
+    let collecting: Promise<boolean> | undefined
+    const ask = (): Promise<boolean> => {
+      // All reads of a turn share a question; it is sent when the turn ends, so after all of them. A turn, not a microtask:
+      // the loop calls back for each connection that has something to say, and runs microtasks after each.
+      collecting ??= nextTurn().then(() => {
+        collecting = undefined
+        return this.#ask(index)
+      })
+      return collecting
+    }
+    return { memory: MemoryReader.open(memory), fence: { pass: () => truth.holds() || ask() }, kvPort: kv }
+  }
+
+  #ask(cluster: number): Promise<boolean> {
+    if (this.#detached) return Promise.resolve(false)
+    const question = ++this.#lastQuestion
+    const answer = new Deferred<boolean>()
+    this.#questions.set(question, answer)
+    this.#port.postMessage({ type: 'fence', question, cluster } satisfies ReaderToOwner)
+    return answer.promise
+  }
+
+  #end(): void {
+    if (this.#detached) return
+    this.#detached = true
+    this.#attached.reject(new Error('the owner closed the port'))
+    for (const answer of this.#questions.values()) answer.resolve(false)
+    this.#questions.clear()
+  }
+}

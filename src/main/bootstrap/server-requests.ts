@@ -1,0 +1,58 @@
+/** Thread: main. Requests that the server makes itself, through the pool like anybody's. */
+import type { UserInfo } from '../../api/user-info.js'
+import type { Clock } from '../../lib/clock.js'
+import { requestInfo } from '../request/request-info.js'
+import type { PoolRunner } from '../threads/pool.js'
+
+const SERVER: UserInfo = {
+  name: 'system:apiserver',
+  uid: '',
+  groups: ['system:masters', 'system:authenticated'],
+  extra: {},
+}
+/** Names the manager of what it writes, as kube-apiserver does. */
+const USER_AGENT = 'kube-apiserver/keelson'
+const TIMEOUT_MS = 60_000
+
+export interface ServerAnswer {
+  readonly status: number
+  /** The JSON of the answer. */
+  readonly text: string
+}
+
+export interface ServerRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: string
+  /** `fieldManager=…`; '' for none. */
+  readonly query?: string
+  readonly contentType?: string
+  readonly object?: object
+}
+
+export class ServerRequests {
+  readonly #pool: PoolRunner
+  readonly #clock: Clock
+  #count = 0
+
+  constructor(pool: PoolRunner, clock: Clock) {
+    this.#pool = pool
+    this.#clock = clock
+  }
+
+  async send(request: ServerRequest): Promise<ServerAnswer> {
+    const { method, path, query = '', contentType = 'application/json', object } = request
+    const { status, body } = await this.#pool.run(method === 'GET' ? 'read' : 'write', {
+      info: requestInfo(method, path, new URLSearchParams(query)),
+      method,
+      query,
+      user: SERVER,
+      accept: 'application/json',
+      contentType,
+      userAgent: USER_AGENT,
+      body: new TextEncoder().encode(object === undefined ? '' : JSON.stringify(object)),
+      auditId: `server-${++this.#count}`,
+      deadlineMs: this.#clock.now() + TIMEOUT_MS,
+    })
+    return { status, text: Buffer.from(body).toString() }
+  }
+}

@@ -1,0 +1,156 @@
+/** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
+import path from 'node:path'
+import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
+import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../../protocol/pool-start.js'
+import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../../storage/factory/factory-defaults.js'
+import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../../storage/factory/factory-options.js'
+import { IN_MEMORY } from '../../storage/factory/storage-config.js'
+import { type AuditConfig, auditConfig } from '../audit/audit-options.js'
+import { defaultPoolThreads } from '../threads/pool.js'
+import { readAdmissionConfig } from './admission-config.js'
+import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
+import type { FlagValues } from './flags.js'
+import { serviceSettings, validate } from './options.js'
+import { type SecurityConfig, securityConfig } from './security-config.js'
+import { serviceNetwork } from './service-options.js'
+
+declare const completed: unique symbol
+
+export interface Config {
+  /** Only complete() makes one. */
+  readonly [completed]: true
+  readonly host: string
+  readonly port: number
+  readonly security: SecurityConfig
+  readonly poolThreads: number
+  /** 1: in the main thread; more: each in its own. */
+  readonly frontEnds: number
+  readonly shutdownDelayMs: number
+  readonly logLevel: string
+  readonly authorization: AuthorizationConfig
+  readonly etcdOptions: EtcdOptions
+  /** key=value, valid: see api/runtime-config.ts. */
+  readonly runtimeConfig: readonly string[]
+  readonly serviceNetwork: ServiceNetwork
+  /** '' when it was not given. */
+  readonly advertiseAddress: string
+  readonly kubernetesServiceNodePort: number
+  readonly endpointReconcilerType: string
+  readonly eventTtlSeconds: number
+  readonly allowPrivileged: boolean
+  readonly admission: AdmissionStart
+  readonly cacheMemoryLimitBytes: number
+  readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
+  readonly priorityAndFairness: boolean
+  /** Undefined: nothing is recorded. */
+  readonly audit: AuditConfig | undefined
+  readonly requestTimeoutMs: number
+  /** 0: none is slow. */
+  readonly slowRequestMs: number
+  readonly minRequestTimeoutSeconds: number
+  readonly kubelet: KubeletConfig
+  /** Whether threads may be profiled over /debug/pprof. */
+  readonly profiling: boolean
+  /** All of them by name, as they were given or by default. */
+  readonly flags: Readonly<Record<string, string>>
+}
+
+export interface KubeletConfig extends ConnectionConfig {
+  /** Without one, the certificates of kubelets are not verified. */
+  readonly caFile: string
+  readonly certFile: string
+  readonly keyFile: string
+  readonly timeoutMs: number
+}
+
+/** The configuration, or everything that is wrong with the flags. */
+export function complete(values: FlagValues): { config: Config } | { errors: string[] } {
+  const text = (name: string): string => flagText(values, name)
+  const backend = text('storage-backend')
+  const servers = flagList(values, 'etcd-servers')
+  const isEmbedded = backend === 'embedded' || (backend === '' && servers.length === 0)
+  const etcdOptions: EtcdOptions = {
+    ...DEFAULT_ETCD_OPTIONS,
+    storageBackend: backend,
+    dataDir: isEmbedded ? dataFolder(text('data-dir')) : '',
+    etcdServers: servers,
+    etcdServersOverrides: flagList(values, 'etcd-servers-overrides'),
+    etcdPrefix: text('etcd-prefix'),
+    etcdCaFile: text('etcd-cafile'),
+    etcdCertFile: text('etcd-certfile'),
+    etcdKeyFile: text('etcd-keyfile'),
+    storageMediaType: text('storage-media-type') || (isEmbedded ? EMBEDDED_MEDIA_TYPE : DEFAULT_MEDIA_TYPE),
+    watchCache: flagBoolean(values, 'watch-cache'),
+    watchCacheSizes: flagList(values, 'watch-cache-sizes'),
+    deleteCollectionWorkers: flagNumber(values, 'delete-collection-workers'),
+    enableGarbageCollector: flagBoolean(values, 'enable-garbage-collector'),
+    encryptionProviderConfig: text('encryption-provider-config'),
+    encryptionProviderConfigAutomaticReload: flagBoolean(values, 'encryption-provider-config-automatic-reload'),
+    etcdCompactionIntervalMs: flagDurationMs(values, 'etcd-compaction-interval'),
+    etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
+    etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
+  }
+  const pluginConfig = readAdmissionConfig(text('admission-control-config-file'))
+  const errors = [
+    ...validate(values),
+    ...validateEtcdOptions(etcdOptions).map((error) => error.message),
+    ...('errors' in pluginConfig ? pluginConfig.errors : []),
+  ]
+  if (errors.length > 0) return { errors: [...new Set(errors)] }
+  const services = serviceSettings(values)
+  const config: Omit<Config, typeof completed> = {
+    host: text('bind-address'),
+    port: flagNumber(values, 'secure-port'),
+    security: securityConfig(values),
+    poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
+    frontEnds: flagNumber(values, 'front-ends'),
+    shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
+    logLevel: text('log-level'),
+    authorization: {
+      modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
+      webhook: {
+        configFile: text('authorization-webhook-config-file'),
+        version: text('authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+        authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
+        unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
+      },
+    },
+    etcdOptions,
+    runtimeConfig: flagList(values, 'runtime-config'),
+    serviceNetwork: serviceNetwork(services),
+    advertiseAddress: services.advertiseAddress,
+    kubernetesServiceNodePort: services.kubernetesServiceNodePort,
+    endpointReconcilerType: services.endpointReconcilerType,
+    allowPrivileged: flagBoolean(values, 'allow-privileged'),
+    eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
+    admission: {
+      enable: flagList(values, 'enable-admission-plugins'),
+      disable: flagList(values, 'disable-admission-plugins'),
+      config: 'config' in pluginConfig ? pluginConfig.config : {},
+      threads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
+    },
+    cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
+    inflight: {
+      maxRequests: flagNumber(values, 'max-requests-inflight'),
+      maxMutatingRequests: flagNumber(values, 'max-mutating-requests-inflight'),
+    },
+    audit: auditConfig(values),
+    priorityAndFairness: flagBoolean(values, 'enable-priority-and-fairness'),
+    requestTimeoutMs: flagDurationMs(values, 'request-timeout'),
+    slowRequestMs: flagDurationMs(values, 'slow-request-threshold'),
+    minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
+    profiling: flagBoolean(values, 'profiling'),
+    flags: Object.fromEntries(values),
+    kubelet: {
+      preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
+      kubeletPort: flagNumber(values, 'kubelet-port'),
+      caFile: text('kubelet-certificate-authority'),
+      certFile: text('kubelet-client-certificate'),
+      keyFile: text('kubelet-client-key'),
+      timeoutMs: flagDurationMs(values, 'kubelet-timeout'),
+    },
+  }
+  return { config: Object.freeze(config) as Config }
+}
+
+const dataFolder = (given: string): string => (given === IN_MEMORY ? IN_MEMORY : path.resolve(given))

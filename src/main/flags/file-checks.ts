@@ -1,0 +1,57 @@
+/** Thread: main. Files and folders that flags name, looked at before anything starts: so that a message can name the flag. */
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { lookupTable } from '../../lib/lookup-table.js'
+
+/** A first start writes some 2 MB; with less than this it would come to a stop half-way, or soon after. */
+const ROOM_FOR_A_START = 8 * 2 ** 20
+const WORDS: Readonly<Record<string, string>> = lookupTable({
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
+})
+
+/** What is wrong with a file that is to be read. */
+export function fileProblem(file: string): string | undefined {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return `there is no file ${JSON.stringify(file)}`
+  if (found.isDirectory()) return `${JSON.stringify(file)} is a folder, not a file`
+  const why = refusal(file, constants.R_OK)
+  return why === undefined ? undefined : `${JSON.stringify(file)} cannot be read: ${why}`
+}
+
+/** What is wrong with a folder that is to be written to, or made when it is not there. */
+export function folderProblem(folder: string): string | undefined {
+  const there = nearest(folder)
+  const name = JSON.stringify(folder)
+  if (!statSync(there).isDirectory())
+    return there === folder ? `${name} is a file, not a folder` : `${name} cannot be made: ${there} is a file`
+  const why = refusal(there, constants.W_OK)
+  return why === undefined ? undefined : `${name} cannot be ${there === folder ? 'written to' : 'made'}: ${why}`
+}
+
+/** What is wrong with the disk for a folder that everything is to be kept in. Where something is already, it may be made smaller. */
+export function roomProblem(folder: string): string | undefined {
+  if (existsSync(folder) && readdirSync(folder).length > 0) return undefined
+  const { bavail, bsize } = statfsSync(nearest(folder))
+  const free = bavail * bsize
+  if (free >= ROOM_FOR_A_START) return undefined
+  return `${JSON.stringify(folder)}: its disk has ${Math.floor(free / 1024)} KiB left; a first start needs ${ROOM_FOR_A_START / 2 ** 20} MiB`
+}
+
+/** The folder itself, or the innermost of those around it that exists. */
+function nearest(folder: string): string {
+  let at = path.resolve(folder)
+  while (!existsSync(at) && path.dirname(at) !== at) at = path.dirname(at)
+  return at === path.resolve(folder) ? folder : at
+}
+
+function refusal(at: string, mode: number): string | undefined {
+  try {
+    accessSync(at, mode)
+    return undefined
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    return WORDS[code] ?? message
+  }
+}

@@ -1,0 +1,118 @@
+/** Thread: main. Discovery, version and the index, as paths. */
+import { AGGREGATED_MEDIA_TYPE, type DiscoveryDocument, type DiscoveryDocuments } from '../../api/discovery.js'
+import { CONTENT_TYPES, negotiatePlain, offersFormat, parseAccept } from '../../api/media-type.js'
+import type { JsonObject } from '../../api/object.js'
+import { encodeBuiltin } from '../../api/protobuf/builtin.js'
+import { newGenericServerResponse, newNotAcceptable } from '../../api/status.js'
+import { printYaml } from '../../api/yaml/yaml.js'
+import type { Exchange } from '../http/exchange.js'
+import { writeStatus } from '../http/write-status.js'
+import type { NonResourcePaths } from './non-resource-paths.js'
+
+export interface VersionInfo {
+  readonly major: string
+  readonly minor: string
+  readonly gitVersion: string
+  readonly platform: string
+  readonly goVersion: string
+}
+
+const JSON_TYPE = 'application/json'
+
+export function installDocuments(
+  paths: NonResourcePaths,
+  documents: () => DiscoveryDocuments,
+  version: VersionInfo,
+  address: () => string,
+): void {
+  const root = (name: 'api' | 'apis', plain: () => DiscoveryDocument): void => {
+    paths.exact(`/${name}`, (exchange) => {
+      if (name === 'api' && refusesMethod(exchange)) return undefined
+      if (acceptsAggregated(exchange)) respond(exchange, documents().aggregated(name), AGGREGATED_MEDIA_TYPE)
+      else respondNegotiated(exchange, plain(), name === 'api')
+      return undefined
+    })
+  }
+  root('api', () => documents().apiVersions(address()))
+  root('apis', () => documents().apiGroupList())
+  paths.below('/api/', (exchange, _query, rest) =>
+    respondOr404(exchange, documents().apiResourceList('', strip(rest)), true),
+  )
+  paths.below('/apis/', (exchange, _query, rest) => {
+    const [group = '', groupVersion] = strip(rest).split('/')
+    if (!documents().catalogue.hasGroup(group)) {
+      paths.notFound(exchange)
+      return undefined
+    }
+    return groupVersion === undefined
+      ? respondOr404(exchange, documents().apiGroup(group), false)
+      : respondOr404(exchange, documents().apiResourceList(group, groupVersion), true)
+  })
+  paths.exact('/version', (exchange) => {
+    if (refusesMethod(exchange)) return undefined
+    const { accept } = exchange.head
+    if (accept !== '' && !parseAccept(accept).some(({ type }) => type === JSON_TYPE || type === '*/*')) {
+      writeStatus(exchange, newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${JSON_TYPE}`).status)
+      return undefined
+    }
+    exchange.respond({ status: 200, contentType: JSON_TYPE }, `${JSON.stringify(version, null, 2)}\n`)
+    return undefined
+  })
+  paths.exact('/', (exchange) => {
+    exchange.respond({ status: 200, contentType: JSON_TYPE }, `${JSON.stringify({ paths: paths.paths() }, null, 2)}\n`)
+    return undefined
+  })
+}
+
+const strip = (rest: string): string => (rest.endsWith('/') ? rest.slice(0, -1) : rest)
+
+/** The first clause that can be served decides, as in every negotiation. */
+function acceptsAggregated({ head }: Exchange): boolean {
+  if (!head.accept.includes('apidiscovery.k8s.io')) return false
+  for (const { type, parameters } of parseAccept(head.accept)) {
+    if (type !== JSON_TYPE) continue
+    if (
+      parameters['g'] === 'apidiscovery.k8s.io' &&
+      parameters['v'] === 'v2' &&
+      parameters['as'] === 'APIGroupDiscoveryList'
+    )
+      return true
+    if (parameters['as'] === undefined) return false
+  }
+  return false
+}
+
+function respond(exchange: Exchange, { body, etag }: DiscoveryDocument, contentType: string): void {
+  if (exchange.head.ifNoneMatch === etag) exchange.respond({ status: 304, contentType, headers: ['ETag', etag] }, '')
+  else exchange.respond({ status: 200, contentType, headers: ['ETag', etag, 'Vary', 'Accept'] }, body)
+}
+
+/** The documents of a version, and of the core group, are routes for GET; the list of groups and a group answer to any method. */
+function refusesMethod(exchange: Exchange): boolean {
+  if (exchange.head.method === 'GET') return false
+  writeStatus(exchange, newGenericServerResponse(405).status)
+  return true
+}
+
+function respondOr404(exchange: Exchange, document: DiscoveryDocument | undefined, isRoute: boolean): undefined {
+  if (document === undefined) writeStatus(exchange, newGenericServerResponse(404).status)
+  else if (!isRoute || !refusesMethod(exchange)) respondNegotiated(exchange, document, isRoute)
+  return undefined
+}
+
+/** In the format that is asked for. A route refuses formats by itself, which a client sees in the details of the answer. */
+function respondNegotiated(exchange: Exchange, document: DiscoveryDocument, isRoute: boolean): void {
+  const { accept } = exchange.head
+  const refused = isRoute && !offersFormat(accept)
+  const serialization = refused ? undefined : negotiatePlain(accept)
+  if (serialization === undefined) {
+    const told = `only the following media types are accepted: ${Object.values(CONTENT_TYPES).join(', ')}`
+    writeStatus(exchange, newNotAcceptable(told, refused).status)
+  } else if (serialization === 'json') respond(exchange, document, JSON_TYPE)
+  else {
+    const tree = JSON.parse(document.body.toString()) as JsonObject
+    const body = serialization === 'yaml' ? Buffer.from(printYaml(tree)) : encodeBuiltin({ apiVersion: 'v1', ...tree })
+    const etag = `${document.etag.slice(0, -1)}-${serialization}"`
+    respond(exchange, { body, etag }, CONTENT_TYPES[serialization])
+  }
+}

@@ -1,0 +1,85 @@
+/** Thread: main. The paths that are no resources, as a front end serves them. */
+import { DiscoveryDocuments } from '../../api/discovery.js'
+import type { Clock } from '../../lib/clock.js'
+import type { Recorder } from '../../metrics/recorder.js'
+import type { Served } from '../../workers/scheme/served.js'
+import type { Config } from '../flags/config.js'
+import type { FrontEndState } from '../threads/front-end-state.js'
+import type { PoolRunner } from '../threads/pool.js'
+import { type DebugLine, type DebugPathsOptions, installDebugPaths } from './debug-paths.js'
+import { installDocuments } from './documents.js'
+import { type HealthCheck, HealthEndpoint } from './health.js'
+import type { NonResourcePaths } from './non-resource-paths.js'
+import { installOpenApi } from './openapi-paths.js'
+import { SERVER_VERSION } from './server-version.js'
+import { installStatusPaths } from './status-paths.js'
+import { installUi } from './ui-paths.js'
+
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
+
+/** What the process has once, asked for by every front end. */
+export interface ProcessLine extends DebugLine {
+  /** Wall time in milliseconds. */
+  readonly startedMs: number
+  /** The text of /metrics. */
+  metrics(): Promise<string>
+}
+
+export interface ServerPathsOptions {
+  readonly served: Served
+  readonly pool: PoolRunner
+  readonly line: ProcessLine
+  readonly state: FrontEndState
+  /** host:port, for clients that ask where the server is. */
+  readonly address: () => string
+  /** Everything that decisions of access rest on is in memory. */
+  readonly accessReady: () => boolean
+  readonly config: Pick<Config, 'flags' | 'profiling'>
+  readonly window: DebugPathsOptions['window']
+  readonly clock: Clock
+  readonly recorder: Recorder
+}
+
+export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
+  const { served, pool, line, state, address, accessReady, config, window, clock, recorder } = options
+  let discovery = new DiscoveryDocuments(served.catalogue)
+  const documents = (): DiscoveryDocuments => {
+    if (discovery.catalogue !== served.catalogue) discovery = new DiscoveryDocuments(served.catalogue)
+    return discovery
+  }
+  installDocuments(paths, documents, SERVER_VERSION, address)
+  paths.exact('/metrics', async (exchange) => {
+    exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
+  })
+  installOpenApi(paths, pool)
+  installUi(paths)
+  installDebugPaths(paths, { line, profiling: config.profiling, window })
+  installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })
+  const ping: HealthCheck = { name: 'ping', check: () => undefined }
+  // Nothing here waits for a log to be written, so that none can hold a request up.
+  const log: HealthCheck = { name: 'log', check: () => undefined }
+  const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
+  const shutdown: HealthCheck = {
+    name: 'shutdown',
+    check: () => {
+      if (!state.ready) throw new Error('the server is starting or stopping')
+    },
+  }
+  const access: HealthCheck = {
+    name: 'authorization',
+    check: () => {
+      if (!accessReady()) throw new Error('roles and bindings are not in memory')
+    },
+  }
+  // By the name that probes know.
+  const informers: HealthCheck = { ...access, name: 'informer-sync' }
+  new HealthEndpoint('/healthz', [ping, log, etcd], recorder).install(paths)
+  new HealthEndpoint('/livez', [ping, log, etcd], recorder).install(paths)
+  new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, shutdown], recorder).install(paths)
+}
+
+async function storageHealth(line: ProcessLine): Promise<void> {
+  const { clusters } = await line.health()
+  const lost = clusters.findIndex((cluster) => !cluster.following)
+  if (lost >= 0) throw new Error(`storage cluster ${lost} does not answer`)
+}

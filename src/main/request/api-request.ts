@@ -1,0 +1,164 @@
+/** Thread: main. One request on its way through the front end: what is asked for, by whom, and the place it holds. */
+import type { RequestInfo } from '../../api/request-info.js'
+import type { UserInfo } from '../../api/user-info.js'
+import type { Attributes, Credentials, Verdict } from '../../auth/interface.js'
+import type { Timer } from '../../lib/clock.js'
+import type { Exchange, ExchangeTap } from '../http/exchange.js'
+import type { RequestHead } from '../http/request-head.js'
+import type { ReadRequest } from '../verbs/read-context.js'
+import type { ServedResource } from '../verbs/served-resource.js'
+import { isLongRunning, isMutating } from './inflight.js'
+import type { GatedRequest, Leave } from './request-gate.js'
+import { NO_QUERY } from './request-info.js'
+import type { ObservedRequest, RequestScope } from './request-observer.js'
+
+const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
+/** Whoever asks for a profile says how long it takes. */
+const PROFILES = '/debug/pprof/'
+
+/** Of a request that was refused before it was understood. */
+const NOT_UNDERSTOOD: RequestInfo = {
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+}
+const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} }
+
+export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
+  readonly exchange: Exchange
+  readonly startedMs: number
+  info: RequestInfo = NOT_UNDERSTOOD
+  query: URLSearchParams = NO_QUERY
+  user: UserInfo = NOBODY
+  /** Who acts as the user; undefined: the user themselves. */
+  requestor: UserInfo | undefined
+  verdict: Verdict | undefined
+  /** Set once it is known that there is one. */
+  resource!: ServedResource
+  /** From its start; the server's own limit unless the client asks for less. */
+  timeoutMs = 0
+  waitedMs = 0
+  /** Undefined until a body has been read. */
+  bodyBytes: number | undefined
+  /** Runs while an answer is owed. */
+  deadline: Timer | undefined
+  #leave: Leave | undefined
+  #goneListeners: (() => void)[] | undefined
+
+  constructor(exchange: Exchange, startedMs: number) {
+    this.exchange = exchange
+    this.startedMs = startedMs
+  }
+
+  get head(): RequestHead {
+    return this.exchange.head
+  }
+
+  get panicked(): boolean {
+    return this.exchange.panicked
+  }
+
+  tap(tap: ExchangeTap): void {
+    this.exchange.tap = tap
+  }
+
+  get credentials(): Credentials {
+    return this.exchange
+  }
+
+  get mutating(): boolean {
+    return isMutating(this.info.verb)
+  }
+
+  get longRunning(): boolean {
+    const { verb, subresource, isResourceRequest, path } = this.info
+    return isLongRunning(verb, subresource) || (!isResourceRequest && path.startsWith(PROFILES))
+  }
+
+  get dryRun(): boolean {
+    return this.query.size > 0 && this.query.has('dryRun')
+  }
+
+  get scope(): RequestScope {
+    const { isResourceRequest, name, namespace, verb } = this.info
+    if (!isResourceRequest) return ''
+    if (name !== '' || verb === 'create') return 'resource'
+    return namespace === '' ? 'cluster' : 'namespace'
+  }
+
+  attributes(): Attributes {
+    const { user, info } = this
+    return {
+      user,
+      verb: info.verb,
+      isResourceRequest: info.isResourceRequest,
+      namespace: info.namespace,
+      apiGroup: info.apiGroup,
+      apiVersion: info.apiVersion,
+      resource: info.resource,
+      subresource: info.subresource,
+      name: info.name,
+      path: info.path,
+      ...(this.query.size === 0 ? {} : this.#selectors()),
+    }
+  }
+
+  /** Nobody waits for the answer any longer. */
+  get gone(): boolean {
+    return this.exchange.over
+  }
+
+  /** What limits a collection: an authorizer may allow a part of it. */
+  #selectors(): Pick<Attributes, 'fieldSelector' | 'labelSelector'> {
+    if (!SELECTING_VERBS.has(this.info.verb)) return {}
+    const fieldSelector = this.query.get('fieldSelector') ?? ''
+    const labelSelector = this.query.get('labelSelector') ?? ''
+    return { ...(fieldSelector === '' ? {} : { fieldSelector }), ...(labelSelector === '' ? {} : { labelSelector }) }
+  }
+
+  onGone(listener: () => void): void {
+    if (this.exchange.answered) listener()
+    else {
+      this.#goneListeners ??= []
+      this.#goneListeners.push(listener)
+    }
+  }
+
+  addResponseHeaders(headers: readonly string[]): void {
+    this.exchange.extraHeaders = headers
+  }
+
+  /** Takes the place, or gives it back at once when nobody waits any longer: then false. */
+  entered(leave: Leave): boolean {
+    if (this.exchange.answered) {
+      leave()
+      return false
+    }
+    this.#leave = leave
+    return true
+  }
+
+  /** Gives the place back; further calls do nothing. */
+  leave(): void {
+    const leave = this.#leave
+    this.#leave = undefined
+    leave?.()
+  }
+
+  /** The answer is out, or nobody waits for it. */
+  finished(): void {
+    this.deadline?.cancel()
+    this.leave()
+    const listeners = this.#goneListeners
+    this.#goneListeners = undefined
+    if (listeners !== undefined) for (const listener of listeners) listener()
+  }
+}

@@ -1,0 +1,91 @@
+/** Thread: main. From method, path and query to what is asked for. The rules are those of Kubernetes' RequestInfoFactory. */
+
+import { parseFieldSelector } from '../../api/fields.js'
+import { SelectorError } from '../../api/labels.js'
+import { parseBoolean } from '../../api/list-options.js'
+import type { RequestInfo } from '../../api/request-info.js'
+import { pathSegmentName } from '../../api/validation/names.js'
+import { lookupTable } from '../../lib/lookup-table.js'
+
+/** Below a namespace's own path these are the namespace's subresources, not resources in it. */
+const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+/** Shared: nobody changes a query. */
+export const NO_QUERY = new URLSearchParams()
+
+const VERBS: Readonly<Record<string, string>> = lookupTable({
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+})
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** `path` is decoded already. */
+export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+  const info: Mutable<RequestInfo> = {
+    isResourceRequest: false,
+    path,
+    verb: method.toLowerCase(),
+    apiPrefix: '',
+    apiGroup: '',
+    apiVersion: '',
+    namespace: '',
+    resource: '',
+    subresource: '',
+    name: '',
+    parts: [],
+  }
+  let parts = path.split('/').filter((part) => part !== '')
+  if (parts.length < 3) return info
+  const [prefix] = parts
+  if (prefix !== 'api' && prefix !== 'apis') return info
+  if (prefix === 'apis' && parts.length < 4) return info
+  info.apiPrefix = prefix
+  info.isResourceRequest = true
+  info.apiGroup = prefix === 'apis' ? parts[1]! : ''
+  info.apiVersion = prefix === 'apis' ? parts[2]! : parts[1]!
+  parts = parts.slice(prefix === 'apis' ? 3 : 2)
+  info.verb = VERBS[method] ?? ''
+  // The legacy forms /watch/… and /proxy/… name their verb in the path.
+  if (parts[0] === 'watch' || parts[0] === 'proxy') {
+    if (parts.length < 2) return { ...info, isResourceRequest: false, verb: method.toLowerCase() }
+    info.verb = parts[0]
+    parts = parts.slice(1)
+  }
+  fillResource(info, parts)
+  // A collection: no name.
+  if (info.name === '' && info.verb === 'get') {
+    info.verb = parseBoolean(query.get('watch')) ? 'watch' : 'list'
+    info.name = singleName(query.get('fieldSelector') ?? '')
+  } else if (info.name === '' && info.verb === 'delete') info.verb = 'deletecollection'
+  return info
+}
+
+function fillResource(info: Mutable<RequestInfo>, given: readonly string[]): void {
+  let parts = given
+  if (parts[0] === 'namespaces' && parts.length > 1) {
+    info.namespace = parts[1]!
+    if (parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2]!)) parts = parts.slice(2)
+  }
+  info.parts = parts
+  info.resource = parts[0] ?? ''
+  info.name = parts[1] ?? ''
+  if (parts.length > 2 && info.verb !== 'proxy') info.subresource = parts[2]!
+}
+
+/** A selector for one name makes the request one for that object: authorization by name then applies. */
+function singleName(fieldSelector: string): string {
+  if (!fieldSelector.includes('metadata.name')) return ''
+  try {
+    const name = parseFieldSelector(fieldSelector).requiresExactMatch('metadata.name') ?? ''
+    return pathSegmentName(name, false).length === 0 ? name : ''
+  } catch (error) {
+    // The request will fail for it; until then it is one for all.
+    if (error instanceof SelectorError) return ''
+    throw error
+  }
+}

@@ -1,0 +1,45 @@
+/** Thread: any. What all front ends of a process share: a few words of memory. */
+import { WATCH_COUNT_BYTES, WatchCounts } from '../flow-control/watch-counts.js'
+
+const READY = 0
+const READS = 1
+const WRITES = 2
+const WORDS = 16
+const HEAD_BYTES = WORDS * Int32Array.BYTES_PER_ELEMENT
+
+export class FrontEndState {
+  readonly buffer: SharedArrayBuffer
+  readonly watchCounts: WatchCounts
+  readonly #words: Int32Array
+
+  constructor(buffer = new SharedArrayBuffer(HEAD_BYTES + WATCH_COUNT_BYTES)) {
+    this.buffer = buffer
+    this.#words = new Int32Array(buffer, 0, WORDS)
+    this.watchCounts = new WatchCounts(new Int32Array(buffer, HEAD_BYTES))
+  }
+
+  /** Written by main: everything is there, and the server is not about to stop. */
+  get ready(): boolean {
+    return Atomics.load(this.#words, READY) === 1
+  }
+
+  set ready(ready: boolean) {
+    Atomics.store(this.#words, READY, ready ? 1 : 0)
+  }
+
+  get inflight(): { reads: number; writes: number } {
+    return { reads: Atomics.load(this.#words, READS), writes: Atomics.load(this.#words, WRITES) }
+  }
+
+  /** Takes a place of its kind; false when `limit` have one already. A limit of 0 is none. */
+  enter(mutating: boolean, limit: number): boolean {
+    const word = mutating ? WRITES : READS
+    if (Atomics.add(this.#words, word, 1) < limit || limit === 0) return true
+    Atomics.sub(this.#words, word, 1)
+    return false
+  }
+
+  leave(mutating: boolean): void {
+    Atomics.sub(this.#words, mutating ? WRITES : READS, 1)
+  }
+}

@@ -1,0 +1,49 @@
+/** Thread: main. The front ends of the process, wherever they run: one port, one start, one end. */
+import type { Closable } from '../../lib/lifecycle.js'
+import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { RenewedCredentials } from '../../protocol/server-credentials.js'
+import { freePort } from '../http/port-probe.js'
+
+export interface RunningFrontEnd extends Closable {
+  /** Gives the port it listens on. */
+  listen(port: number, sharePort: boolean): Promise<number>
+  change(change: ResourceChange): Promise<void> | void
+  renewCredentials(renewed: RenewedCredentials): Promise<void> | void
+  stopListening(): Promise<void> | void
+  drain(): Promise<void>
+  close(): Promise<void>
+}
+
+export class FrontEnds implements Closable {
+  readonly #all: RunningFrontEnd[] = []
+
+  add(frontEnd: RunningFrontEnd): void {
+    this.#all.push(frontEnd)
+  }
+
+  /** The first one finds out whether the port is free, or which one is; the kernel shares connections out. */
+  async listen(host: string, wanted: number): Promise<number> {
+    let port = wanted === 0 && this.#all.length > 1 ? await freePort(host) : wanted
+    for (const [i, frontEnd] of this.#all.entries()) port = await frontEnd.listen(port, i > 0)
+    return port
+  }
+
+  /** Resolves when requests to any of them see it. */
+  async change(change: ResourceChange): Promise<void> {
+    await Promise.all(this.#all.map((frontEnd) => frontEnd.change(change)))
+  }
+
+  async renewCredentials(renewed: RenewedCredentials): Promise<void> {
+    for (const frontEnd of this.#all) await frontEnd.renewCredentials(renewed)
+  }
+
+  /** No new connections; resolves when nothing is under way any more. */
+  async drain(): Promise<void> {
+    for (const frontEnd of this.#all) await frontEnd.stopListening()
+    await Promise.all(this.#all.map((frontEnd) => frontEnd.drain()))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#all.map((frontEnd) => frontEnd.close()))
+  }
+}

@@ -1,0 +1,27 @@
+/** Thread: main. The threads of the process that can be looked into, by name. */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { InspectionLine, Visitor } from '../../protocol/thread-inspection.js'
+
+export class InspectedThreads {
+  readonly #ports = new Map<string, MessagePort>()
+
+  /** One that ends is forgotten. */
+  readonly add = ({ thread, port }: InspectionLine): void => {
+    this.#ports.set(thread, port)
+    port.on('close', () => this.#ports.delete(thread))
+    port.unref()
+  }
+
+  names(): string[] {
+    return [...this.#ports.keys()].sort()
+  }
+
+  /** A line to the thread, for whoever it is handed to; undefined: there is none of that name. */
+  visit(thread: string): MessagePort | undefined {
+    const door = this.#ports.get(thread)
+    if (door === undefined) return undefined
+    const { port1, port2 } = new MessageChannel()
+    door.postMessage({ port: port2 } satisfies Visitor, [port2])
+    return port1
+  }
+}

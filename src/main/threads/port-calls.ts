@@ -1,0 +1,103 @@
+/** Thread: any. Calls in both directions over one port, by the method maps of a protocol file. */
+import type { Transferable } from 'node:worker_threads'
+import { Deferred } from '../../lib/deferred.js'
+import { fromErrorRecord, toErrorRecord } from '../../protocol/error-record.js'
+import type { CallMessage } from '../../protocol/main-front-end.js'
+import { type Caller, RemoteCaller } from '../request/caller.js'
+
+type Transfer = readonly Transferable[]
+// biome-ignore lint/suspicious/noExplicitAny: the bound of a method map; each map says its own types
+export type Calls = { [method: string]: (input: any) => unknown }
+
+/** Handlers of one side. */
+export type CallHandlers<C extends Calls> = {
+  [K in keyof C]: (input: Parameters<C[K]>[0], caller: Caller) => Promise<ReturnType<C[K]>> | ReturnType<C[K]>
+}
+
+export interface CallPort {
+  postMessage(message: CallMessage, transfer?: Transferable[]): void
+}
+
+export interface PortCallsOptions<In extends Calls> {
+  readonly port: CallPort
+  readonly handlers: CallHandlers<In>
+  /** What of a result can be moved instead of copied. */
+  readonly transferOf?: (result: unknown) => Transfer
+}
+
+export class PortCalls<Out extends Calls, In extends Calls> {
+  readonly #options: PortCallsOptions<In>
+  readonly #waiting = new Map<number, Deferred<unknown>>()
+  readonly #serving = new Map<number, RemoteCaller>()
+  #lastCall = 0
+  #ended: Error | undefined
+
+  constructor(options: PortCallsOptions<In>) {
+    this.#options = options
+  }
+
+  call<K extends keyof Out & string>(
+    method: K,
+    input: Parameters<Out[K]>[0],
+    { transfer = [], caller }: { readonly transfer?: Transfer; readonly caller?: Caller | undefined } = {},
+  ): Promise<ReturnType<Out[K]>> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    const id = ++this.#lastCall
+    const reply = new Deferred<unknown>()
+    this.#waiting.set(id, reply)
+    const { port } = this.#options
+    port.postMessage({ type: 'call', id, method, input }, [...transfer])
+    caller?.onGone(() => {
+      if (this.#waiting.has(id)) port.postMessage({ type: 'cancel', id })
+    })
+    return reply.promise as Promise<ReturnType<Out[K]>>
+  }
+
+  /** Every message of the port comes here; false: it was for somebody else. */
+  take(message: CallMessage): boolean {
+    switch (message.type) {
+      case 'call':
+        void this.#serve(message)
+        return true
+      case 'cancel':
+        this.#serving.get(message.id)?.leave()
+        return true
+      case 'reply':
+        this.#settle(message.id)?.resolve(message.result)
+        return true
+      case 'error':
+        this.#settle(message.id)?.reject(fromErrorRecord(message.error))
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** The other side is gone. */
+  end(error: Error): void {
+    this.#ended = error
+    for (const reply of this.#waiting.values()) reply.reject(error)
+    this.#waiting.clear()
+    for (const caller of this.#serving.values()) caller.leave()
+  }
+
+  #settle(id: number): Deferred<unknown> | undefined {
+    const reply = this.#waiting.get(id)
+    this.#waiting.delete(id)
+    return reply
+  }
+
+  async #serve({ id, method, input }: CallMessage & { type: 'call' }): Promise<void> {
+    const { port, handlers, transferOf } = this.#options
+    const caller = new RemoteCaller()
+    this.#serving.set(id, caller)
+    try {
+      const result: unknown = await handlers[method]!(input, caller)
+      port.postMessage({ type: 'reply', id, result }, [...(transferOf?.(result) ?? [])])
+    } catch (error) {
+      port.postMessage({ type: 'error', id, error: toErrorRecord(error) })
+    } finally {
+      this.#serving.delete(id)
+    }
+  }
+}

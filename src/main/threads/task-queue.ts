@@ -1,0 +1,63 @@
+/** Thread: any. So many tasks at once; the others wait in order, up to a limit, and never begin once they are given up. */
+import { newTooManyRequests } from '../../api/status.js'
+import { Deferred } from '../../lib/deferred.js'
+import type { Caller } from '../request/caller.js'
+import { TaskCancelled } from './task-cancelled.js'
+
+interface Waiting {
+  readonly start: () => Promise<unknown>
+  readonly caller: Caller | undefined
+  readonly result: Deferred<unknown>
+}
+
+export interface TaskQueueOptions {
+  readonly capacity: number
+  /** Beyond it tasks are refused: TooManyRequests. */
+  readonly maxWaiting: number
+}
+
+export class TaskQueue {
+  readonly #options: TaskQueueOptions
+  #waiting: Waiting[] = []
+  /** Those before this are gone. */
+  #head = 0
+  #running = 0
+
+  constructor(options: TaskQueueOptions) {
+    this.#options = options
+  }
+
+  get waiting(): number {
+    return this.#waiting.length - this.#head
+  }
+
+  run<T>(start: () => Promise<T>, caller?: Caller): Promise<T> {
+    if (this.#running < this.#options.capacity) return this.#start(start)
+    if (this.waiting >= this.#options.maxWaiting)
+      return Promise.reject(newTooManyRequests('too many requests, please try again later', 1))
+    const result = new Deferred<unknown>()
+    this.#waiting.push({ start, caller, result })
+    return result.promise as Promise<T>
+  }
+
+  async #start<T>(start: () => Promise<T>): Promise<T> {
+    this.#running++
+    try {
+      return await start()
+    } finally {
+      this.#running--
+      this.#next()
+    }
+  }
+
+  #next(): void {
+    while (this.#running < this.#options.capacity && this.waiting > 0) {
+      const { start, caller, result } = this.#waiting[this.#head++]!
+      if (caller?.gone === true) result.reject(new TaskCancelled())
+      else result.resolve(this.#start(start))
+    }
+    if (this.#head <= this.#waiting.length / 2) return
+    this.#waiting = this.#waiting.slice(this.#head)
+    this.#head = 0
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Thread: any. `Storage`, the one contract of the storage stack: what the registry needs of whatever keeps its
+ * objects. Implemented by Store over etcd, Store over the embedded engine, and the cacher around either; one suite
+ * (test/contract) runs on all of them. The shape is that of Kubernetes' storage.Interface.
+ *
+ * Keys are relative to the storage prefix and start with the resource's own: `/pods/default/a`.
+ */
+import type { AttributeSet, Selector } from '../../api/selector.js'
+
+/** Reads and sets the version of an object or a list. Objects are stored without it: the store's revision is the truth. */
+export interface Versioner<T> {
+  updateObject(object: T, resourceVersion: number): void
+  /** Clears what only the server may set before storing; throws `resource-version-set` never: create checks that. */
+  prepareObjectForStorage(object: T): void
+  /** 0 when the object has none. */
+  objectResourceVersion(object: T): number
+  /** Throws `invalid-request` when it is not a decimal number; '' is 0. */
+  parseResourceVersion(resourceVersion: string): number
+}
+
+/** Between an object and the bytes that are stored, before encryption. */
+export interface Codec<T> {
+  encode(object: T): Uint8Array
+  /** Throws on bytes it cannot read. Every call gives a new object that the caller may change. */
+  decode(bytes: Uint8Array): T
+}
+
+export interface ObjectAttributes {
+  readonly labels: AttributeSet
+  readonly fields: AttributeSet
+}
+
+/** Which objects are wanted. */
+export interface SelectionPredicate<T> {
+  readonly label: Selector
+  readonly field: Selector
+  getAttributes(object: T): ObjectAttributes
+  /** 0: no limit. */
+  readonly limit: number
+  /** '' at the start of a list. */
+  readonly continueToken: string
+  readonly allowWatchBookmarks: boolean
+}
+
+export interface Preconditions {
+  readonly uid?: string
+  readonly resourceVersion?: string
+}
+
+export type ResourceVersionMatch = '' | 'Exact' | 'NotOlderThan'
+
+export interface GetOptions {
+  readonly ignoreNotFound?: boolean
+  /** '': linearizable. '0': whatever is at hand. Else: at least this version. */
+  readonly resourceVersion?: string
+  readonly signal?: AbortSignal
+}
+
+export interface ListOptions<T> {
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: ResourceVersionMatch
+  readonly predicate: SelectionPredicate<T>
+  /** True: everything below the key. False: the one object at the key. */
+  readonly recursive: boolean
+  /** Watch only: replay what exists, then a bookmark that says so (RV of the whole store, k8s.io/initial-events-end). */
+  readonly sendInitialEvents?: boolean
+  /** Watch only: the wall time (Clock.now()) at which the caller will end it; a bookmark goes out shortly before. */
+  readonly deadline?: number
+  /** Watch only: forward the storage's progress reports as bookmarks. */
+  readonly progressNotify?: boolean
+  readonly signal?: AbortSignal
+}
+
+export interface ListResult<T> {
+  readonly items: T[]
+  readonly resourceVersion: number
+  /** '' on the last page. */
+  readonly continueToken: string
+  /** Known only without selectors. */
+  readonly remainingItemCount: number | undefined
+}
+
+export type WatchEvent<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T; readonly resourceVersion: number }
+  /** Everything up to resourceVersion has been delivered. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: number; readonly initialEventsEnd: boolean }
+  /** The last event of a watch that failed; nothing follows it. */
+  | { readonly type: 'ERROR'; readonly error: Error }
+
+/** Ends (done: true) after stop(), when its signal aborts, or after an ERROR event. */
+export interface WatchStream<T> extends AsyncIterable<WatchEvent<T>> {
+  next(): Promise<IteratorResult<WatchEvent<T>, undefined>>
+  /** Events that were already queued are still delivered. */
+  stop(): void
+}
+
+export interface DeleteOptions<T> {
+  readonly preconditions?: Preconditions
+  /** Throws to refuse. Called again on the live object when the first one was stale. */
+  readonly validateDeletion?: (object: T) => Promise<void> | void
+  /** A copy that may be stale: saves a read when it is current. */
+  readonly cachedExistingObject?: T
+  /** Delete even what cannot be decrypted or decoded. */
+  readonly ignoreStoreReadError?: boolean
+  readonly signal?: AbortSignal
+}
+
+export interface UpdateAttempt<T> {
+  readonly object: T
+  /** Undefined keeps what is there; 0 removes it. */
+  readonly ttlSeconds?: number | undefined
+}
+
+/** Makes the new state from the current one. May be called several times; must not keep what it is given. */
+export type UpdateFunc<T> = (
+  current: T,
+  meta: { readonly resourceVersion: number; readonly ttlSeconds: number | undefined },
+) => Promise<UpdateAttempt<T>> | UpdateAttempt<T>
+
+export interface GuaranteedUpdateOptions<T> {
+  /** Start from `newObject()` when there is none. */
+  readonly ignoreNotFound?: boolean
+  readonly preconditions?: Preconditions
+  readonly cachedExistingObject?: T
+  readonly signal?: AbortSignal
+}
+
+export interface StorageStats {
+  readonly objectCount: number
+  /** 0 when unknown. */
+  readonly estimatedAverageObjectSizeBytes: number
+}
+
+export interface Storage<T> {
+  readonly versioner: Versioner<T>
+  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: AbortSignal }): Promise<T>
+  /** The object as it would be read after being written; its version stays. Nothing is stored. */
+  asStored(object: T): T
+  /** Gives the last state, with the revision of the deletion. */
+  delete(key: string, options?: DeleteOptions<T>): Promise<T>
+  watch(key: string, options: ListOptions<T>): Promise<WatchStream<T>>
+  get(key: string, options?: GetOptions): Promise<T>
+  getList(key: string, options: ListOptions<T>): Promise<ListResult<T>>
+  guaranteedUpdate(key: string, tryUpdate: UpdateFunc<T>, options?: GuaranteedUpdateOptions<T>): Promise<T>
+  /** Objects below a key, from the store itself. */
+  count(key: string): Promise<number>
+  stats(): Promise<StorageStats>
+  /** Throws `not-ready` with the reason. */
+  readinessCheck(): void
+  requestWatchProgress(): Promise<void>
+  currentResourceVersion(): Promise<number>
+  compactRevision(): number
+  close(): Promise<void>
+}

@@ -1,0 +1,219 @@
+/**
+ * Thread: any. Where and how each resource is stored. Built-in resources go through DefaultStorageFactory with its
+ * overrides; custom ones through CustomResourceStorageFactory, which knows them by nothing but their name.
+ */
+import { formatGroupResource, type GroupResource, type GroupVersion } from '../../api/group-version.js'
+import type { KubeObject } from '../../api/object.js'
+import type { Codec } from '../contract/interface.js'
+import { encryptCheckTransformer } from '../transformers/encrypt-check.js'
+import { type ResourceTransformers, StaticTransformers } from '../transformers/resource-transformers.js'
+import {
+  COHABITATING_RESOURCES,
+  DEFAULT_MEDIA_TYPE,
+  JSON_RESOURCES,
+  SPECIAL_RESOURCE_PREFIXES,
+  STORAGE_VERSION_OVERRIDES,
+} from './factory-defaults.js'
+import { type EtcdOptions, storageConfigOf } from './factory-options.js'
+import { parseEtcdServersOverride } from './factory-overrides.js'
+import {
+  type MediaType,
+  type StorageCodecConfig,
+  type StorageConfig,
+  StorageConfigError,
+  type StorageConfigForResource,
+  transportKey,
+} from './storage-config.js'
+
+export interface StorageFactory {
+  /** Throws StorageConfigError for a resource that nobody knows how to store. */
+  newConfig(resource: GroupResource): StorageConfigForResource
+  /** Below the storage prefix, without slashes at its ends: `services/specs`. */
+  resourcePrefix(resource: GroupResource): string
+  /** One for each set of servers: what health checks and monitors have to look at. */
+  configs(): StorageConfig[]
+}
+
+export type NewCodec = (config: StorageCodecConfig) => Codec<KubeObject>
+
+/** Each replaces what holds for all resources; resource `*` stands for a whole group. */
+interface ResourceOverride {
+  servers?: readonly string[]
+  /** Below the storage prefix. */
+  resourcePrefix?: string
+  mediaType?: MediaType
+  storageVersion?: string
+  cohabitating?: readonly GroupResource[]
+}
+
+export interface DefaultStorageFactoryOptions {
+  readonly config: StorageConfig
+  readonly mediaType: MediaType
+  readonly newCodec: NewCodec
+  /** Versions of a built-in group, the preferred one first; none for a group that is not built in. */
+  readonly versionsOf: (group: string) => readonly string[]
+  /** Whether anything of the group is stored at all. */
+  readonly groupEnabled: (group: string) => boolean
+  readonly transformers?: ResourceTransformers
+}
+
+const ALL_RESOURCES = '*'
+
+export class DefaultStorageFactory implements StorageFactory {
+  readonly #options: DefaultStorageFactoryOptions
+  readonly #transformers: ResourceTransformers
+  readonly #overrides = new Map<string, ResourceOverride>()
+
+  constructor(options: DefaultStorageFactoryOptions) {
+    this.#options = options
+    this.#transformers = options.transformers ?? new StaticTransformers(new Map())
+  }
+
+  setEtcdLocation(resource: GroupResource, servers: readonly string[]): void {
+    this.#override(resource, { servers })
+  }
+
+  setResourceEtcdPrefix(resource: GroupResource, resourcePrefix: string): void {
+    this.#override(resource, { resourcePrefix })
+  }
+
+  setMediaType(resource: GroupResource, mediaType: MediaType): void {
+    this.#override(resource, { mediaType })
+  }
+
+  setStorageVersion(resource: GroupResource, storageVersion: string): void {
+    this.#override(resource, { storageVersion })
+  }
+
+  /** In order of preference. */
+  addCohabitatingResources(resources: readonly GroupResource[]): void {
+    for (const resource of resources) this.#override(resource, { cohabitating: resources })
+  }
+
+  newConfig(resource: GroupResource): StorageConfigForResource {
+    const { config, newCodec } = this.#options
+    const stored = this.#storageResource(resource)
+    const override = this.#overrideFor(stored)
+    const codecConfig = {
+      groupResource: resource,
+      mediaType: override.mediaType ?? this.#options.mediaType,
+      storageVersion: this.#storageVersion(stored, override),
+    }
+    const transport = { ...config.transport, servers: override.servers ?? config.transport.servers }
+    return {
+      ...config,
+      transport,
+      ...codecConfig,
+      codec: newCodec(codecConfig),
+      transformer: this.#transformers.transformerForResource(stored),
+    }
+  }
+
+  resourcePrefix(resource: GroupResource): string {
+    const stored = this.#storageResource(resource)
+    return this.#overrideFor(stored).resourcePrefix ?? stored.resource.toLowerCase()
+  }
+
+  configs(): StorageConfig[] {
+    const { config } = this.#options
+    const all = [...this.#overrides.values()].flatMap(({ servers }) =>
+      servers === undefined ? [] : [{ ...config, transport: { ...config.transport, servers } }],
+    )
+    return [...new Map([config, ...all].map((c) => [transportKey(c), c])).values()]
+  }
+
+  #override(resource: GroupResource, change: ResourceOverride): void {
+    const key = formatGroupResource(resource)
+    this.#overrides.set(key, { ...this.#overrides.get(key), ...change })
+  }
+
+  #overrideFor(resource: GroupResource): ResourceOverride {
+    return {
+      ...this.#overrides.get(formatGroupResource({ group: resource.group, resource: ALL_RESOURCES })),
+      ...this.#overrides.get(formatGroupResource(resource)),
+    }
+  }
+
+  /** The one of those that share their objects under whose name they are stored. */
+  #storageResource(resource: GroupResource): GroupResource {
+    const shared = this.#overrides.get(formatGroupResource(resource))?.cohabitating ?? []
+    return shared.find(({ group }) => this.#options.groupEnabled(group)) ?? resource
+  }
+
+  #storageVersion({ group, resource }: GroupResource, override: ResourceOverride): GroupVersion {
+    const version = override.storageVersion ?? this.#options.versionsOf(group)[0]
+    if (version !== undefined) return { group, version }
+    const name = formatGroupResource({ group, resource })
+    throw new StorageConfigError(`no storage destination for ${name}: there is no group ${JSON.stringify(group)}`)
+  }
+}
+
+export type StorageFactoryDependencies = Pick<
+  DefaultStorageFactoryOptions,
+  'newCodec' | 'versionsOf' | 'groupEnabled' | 'transformers'
+>
+
+/** The factory of kube-apiserver v1.36, with what valid flags change of it. */
+export function newStorageFactory(
+  options: EtcdOptions,
+  dependencies: StorageFactoryDependencies,
+): DefaultStorageFactory {
+  const factory = new DefaultStorageFactory({
+    ...dependencies,
+    config: storageConfigOf(options),
+    mediaType: (options.storageMediaType || DEFAULT_MEDIA_TYPE) as MediaType,
+  })
+  for (const { prefix, ...resource } of SPECIAL_RESOURCE_PREFIXES) factory.setResourceEtcdPrefix(resource, prefix)
+  for (const resources of COHABITATING_RESOURCES) factory.addCohabitatingResources(resources)
+  for (const { version, ...resource } of STORAGE_VERSION_OVERRIDES) factory.setStorageVersion(resource, version)
+  for (const resource of JSON_RESOURCES) factory.setMediaType(resource, 'application/json')
+  for (const text of options.etcdServersOverrides) {
+    const { groupResource, servers } = parseEtcdServersOverride(text)
+    factory.setEtcdLocation(groupResource, servers)
+  }
+  return factory
+}
+
+export interface CustomResourceStorageFactoryOptions {
+  readonly config: StorageConfig
+  readonly newCodec: NewCodec
+  /** From the definition; undefined when there is none. */
+  readonly storageVersionOf: (resource: GroupResource) => string | undefined
+  readonly transformers?: ResourceTransformers
+}
+
+/** Always JSON, under `group/resource`; server overrides do not reach custom resources. */
+export class CustomResourceStorageFactory implements StorageFactory {
+  readonly #options: CustomResourceStorageFactoryOptions
+
+  constructor(options: CustomResourceStorageFactoryOptions) {
+    this.#options = options
+  }
+
+  newConfig(resource: GroupResource): StorageConfigForResource {
+    const { config, newCodec, storageVersionOf, transformers } = this.#options
+    const version = storageVersionOf(resource)
+    if (version === undefined) {
+      throw new StorageConfigError(`no storage destination for ${formatGroupResource(resource)}: it is not defined`)
+    }
+    const codecConfig: StorageCodecConfig = {
+      groupResource: resource,
+      mediaType: 'application/json',
+      storageVersion: { group: resource.group, version },
+    }
+    return {
+      ...config,
+      ...codecConfig,
+      codec: newCodec(codecConfig),
+      transformer: transformers?.transformerForResource(resource) ?? encryptCheckTransformer,
+    }
+  }
+
+  resourcePrefix({ group, resource }: GroupResource): string {
+    return `${group}/${resource}`
+  }
+
+  configs(): StorageConfig[] {
+    return [this.#options.config]
+  }
+}

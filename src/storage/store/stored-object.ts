@@ -1,0 +1,144 @@
+/**
+ * Thread: any. Between an object and its stored value: codec and transformer together, and the one place where what
+ * cannot be read becomes `corrupt-object`.
+ */
+import type { StoreMetrics } from '../../metrics/store-metrics.js'
+import { isStorageError, StorageError } from '../contract/errors.js'
+import type { Codec, Versioner } from '../contract/interface.js'
+import type { KeyValue, LeaseId } from '../contract/kv.js'
+import { NO_LEASE } from '../contract/kv.js'
+import type { Transformer, TransformResult } from '../contract/transformer.js'
+
+/** An object as it is stored, or as a caller says it is. */
+export interface ObjectState<T> {
+  /** Undefined when it exists and cannot be read. */
+  readonly object: T | undefined
+  /** 0 when there is none. */
+  readonly revision: number
+  /** Encoded and not encrypted; what "nothing changed" is judged by. */
+  readonly data: Uint8Array
+  readonly stale: boolean
+  readonly lease: LeaseId
+}
+
+export interface StoredObjectsOptions<T> {
+  readonly codec: Codec<T>
+  readonly transformer: Transformer
+  readonly versioner: Versioner<T>
+  /** An empty object of the kind. */
+  readonly newObject: () => T
+  readonly metrics?: StoreMetrics
+}
+
+const NO_DATA = new Uint8Array(0)
+
+export class StoredObjects<T> {
+  readonly versioner: Versioner<T>
+  readonly newObject: () => T
+  readonly #codec: Codec<T>
+  readonly #transformer: Transformer
+  readonly #metrics: StoreMetrics | undefined
+
+  constructor(options: StoredObjectsOptions<T>) {
+    this.versioner = options.versioner
+    this.newObject = options.newObject
+    this.#codec = options.codec
+    this.#transformer = options.transformer
+    this.#metrics = options.metrics
+  }
+
+  /** Takes away what is not stored and encodes. The object is the caller's gift: it is changed. */
+  encode(object: T): Uint8Array {
+    this.versioner.prepareObjectForStorage(object)
+    return this.#codec.encode(object)
+  }
+
+  /** What goes into the store. KV takes it for good, so it is never `data` itself, which is decoded again afterwards. */
+  seal(data: Uint8Array, key: string): Uint8Array | Promise<Uint8Array> {
+    const sealed = this.#transformer.transformToStorage(data, key)
+    return sealed === data ? new Uint8Array(data) : sealed
+  }
+
+  decode(data: Uint8Array, key: string, revision: number): T {
+    let object: T
+    try {
+      object = this.#codec.decode(data)
+    } catch (cause) {
+      this.#metrics?.unreadable()
+      throw corruptObject(key, revision, 'cannot be decoded', cause)
+    }
+    this.versioner.updateObject(object, revision)
+    return object
+  }
+
+  /** What is about to be written, as it will be read: the versioner gives it its version when the write has one. */
+  decodeUnversioned(data: Uint8Array, key: string): T {
+    try {
+      return this.#codec.decode(data)
+    } catch (cause) {
+      throw corruptObject(key, 0, 'cannot be decoded', cause)
+    }
+  }
+
+  /** Through its stored form and back: what that form does not tell apart, an empty list from none, is lost. */
+  copy(object: T): T {
+    return this.#codec.decode(this.#codec.encode(object))
+  }
+
+  /** Decrypted bytes. No promise unless the transformer needs one: lists go through here object by object. */
+  open(kv: KeyValue): TransformResult | Promise<TransformResult> {
+    try {
+      const opened = this.#transformer.transformFromStorage(kv.value, kv.key)
+      return opened instanceof Promise ? opened.catch((cause: unknown) => this.#unreadable(kv, cause)) : opened
+    } catch (cause) {
+      return this.#unreadable(kv, cause)
+    }
+  }
+
+  /** The object with the version it was written at, or with `revision` in its stead. */
+  read(kv: KeyValue, revision = kv.modRevision): T | Promise<T> {
+    const opened = this.open(kv)
+    return opened instanceof Promise
+      ? opened.then(({ data }) => this.decode(data, kv.key, revision))
+      : this.decode(opened.data, kv.key, revision)
+  }
+
+  async state(kv: KeyValue): Promise<ObjectState<T>> {
+    const { data, stale } = await this.open(kv)
+    const object = this.decode(data, kv.key, kv.modRevision)
+    return { object, revision: kv.modRevision, data, stale, lease: kv.lease }
+  }
+
+  /** Nothing is stored yet. */
+  absentState(): ObjectState<T> {
+    return { object: this.newObject(), revision: 0, data: NO_DATA, stale: false, lease: NO_LEASE }
+  }
+
+  /** It is there and nobody can read it. */
+  unreadableState(kv: KeyValue): ObjectState<T> {
+    return { object: undefined, revision: kv.modRevision, data: NO_DATA, stale: true, lease: kv.lease }
+  }
+
+  /** From a caller's copy, which may be out of date. The copy is as it was when this returns. */
+  suggestedState(object: T): ObjectState<T> {
+    const revision = this.versioner.objectResourceVersion(object)
+    const data = this.encode(object)
+    this.versioner.updateObject(object, revision)
+    return { object, revision, data, stale: false, lease: NO_LEASE }
+  }
+
+  #unreadable(kv: KeyValue, cause: unknown): never {
+    // A key service that does not answer says nothing about the object: it must not be taken for corrupt and deleted.
+    if (isStorageError(cause)) throw cause
+    throw corruptObject(kv.key, kv.modRevision, 'cannot be decrypted', cause)
+  }
+}
+
+function corruptObject(key: string, resourceVersion: number, what: string, cause: unknown): StorageError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new StorageError('corrupt-object', `the object stored at ${JSON.stringify(key)} ${what}: ${why}`, {
+    key,
+    resourceVersion,
+    cause,
+  })
+}

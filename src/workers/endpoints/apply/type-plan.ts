@@ -1,0 +1,57 @@
+/** Thread: any. What walks need of a struct or list, made once a type: elements and their order, keys and their defaults. */
+import type { Json } from '../../../api/object.js'
+import type { ListSchema, StructSchema, TypeSchema } from '../../../api/schema.js'
+import { compareText, fieldElement, scalarText } from './path-element.js'
+
+export interface PlannedField {
+  readonly name: string
+  readonly element: string
+  readonly type: TypeSchema
+  /** Its place among the fields in the order of FieldsV1. */
+  readonly rank: number
+}
+
+export interface StructPlan {
+  readonly byName: ReadonlyMap<string, PlannedField>
+  readonly byElement: ReadonlyMap<string, PlannedField>
+}
+
+/** A memo: as long as the type lives, so does its plan. */
+const plans = new WeakMap<StructSchema, StructPlan>()
+
+export function planOf(struct: StructSchema): StructPlan {
+  const known = plans.get(struct)
+  if (known !== undefined) return known
+  const names = [...struct.fields.keys()].sort(compareText)
+  const fields = names.map((name, rank): PlannedField => {
+    return { name, element: fieldElement(name), type: struct.fields.get(name)!.type, rank }
+  })
+  const plan = {
+    byName: new Map(fields.map((field) => [field.name, field])),
+    byElement: new Map(fields.map((field) => [field.element, field])),
+  }
+  plans.set(struct, plan)
+  return plan
+}
+
+export interface PlannedKey {
+  readonly name: string
+  /** As it begins in the element: "name": */
+  readonly label: string
+  /** What an item has that does not say. */
+  readonly zero: Json | undefined
+}
+
+const listPlans = new WeakMap<ListSchema, readonly PlannedKey[]>()
+
+/** The keys of a list's items, in the order in which elements hold them. */
+export function listPlanOf(list: ListSchema): readonly PlannedKey[] {
+  const known = listPlans.get(list)
+  if (known !== undefined) return known
+  const fields = list.items.kind === 'struct' ? list.items.fields : undefined
+  const plan = [...list.mapKeys].sort(compareText).map((name): PlannedKey => {
+    return { name, label: `${scalarText(name)}:`, zero: fields?.get(name)?.default as Json | undefined }
+  })
+  listPlans.set(list, plan)
+  return plan
+}

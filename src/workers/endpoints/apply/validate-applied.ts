@@ -1,0 +1,89 @@
+/** Thread: any. Whether an applied configuration fits its type: known fields, the right kinds, no key twice. */
+import type { Json, JsonObject } from '../../../api/object.js'
+import type { ListSchema, ScalarKind, StructSchema, TypeSchema } from '../../../api/schema.js'
+import { isObject } from '../patch/json-tree.js'
+import { elementText, fieldElement } from './path-element.js'
+import { TypedError, type TypedProblem } from './typed-error.js'
+import { itemElement, memberType } from './typed-walk.js'
+
+/** Throws a TypedError that names everything wrong. */
+export function validateApplied(type: StructSchema, config: JsonObject): void {
+  const problems: TypedProblem[] = []
+  validate(type, config, '', problems)
+  if (problems.length > 0) throw new TypedError(problems)
+}
+
+function validate(type: TypeSchema, value: Json, path: string, problems: TypedProblem[]): void {
+  if (value === null || type.kind === 'any') return
+  if (type.kind === 'struct' || type.kind === 'map') validateMembers(type, value, path, problems)
+  else if (type.kind === 'list') validateItems(type, value, path, problems)
+  else {
+    const message = scalarProblem(type.kind, value)
+    if (message !== undefined) problems.push({ path, message })
+  }
+}
+
+function validateMembers(type: TypeSchema, value: Json, path: string, problems: TypedProblem[]): void {
+  if (!isObject(value)) {
+    problems.push({ path, message: `expected map, got ${describe(value)}` })
+    return
+  }
+  for (const name of Object.keys(value)) {
+    const member = value[name]
+    const at = path + elementText(fieldElement(name))
+    if (member === undefined) continue
+    if (type.kind === 'struct' && !type.fields.has(name) && !type.preserveUnknown) {
+      problems.push({ path: at, message: 'field not declared in schema' })
+      return
+    }
+    validate(memberType(type, name), member, at, problems)
+  }
+}
+
+function validateItems(list: ListSchema, value: Json, path: string, problems: TypedProblem[]): void {
+  if (!Array.isArray(value)) {
+    problems.push({ path, message: `expected list, got ${describe(value)}` })
+    return
+  }
+  const seen = new Set<string>()
+  for (const [i, item] of value.entries()) {
+    const element = list.listType === 'atomic' ? `i:${i}` : nameItem(list, item, i, path, problems)
+    if (element === undefined) return
+    if (seen.has(element)) problems.push({ path, message: `duplicate entries for key ${elementText(element)}` })
+    seen.add(element)
+    validate(list.items, item, path + elementText(element), problems)
+  }
+}
+
+function nameItem(list: ListSchema, item: Json, i: number, path: string, problems: TypedProblem[]): string | undefined {
+  try {
+    return itemElement(list, item)
+  } catch (error) {
+    if (!(error instanceof TypedError)) throw error
+    problems.push({ path, message: `element ${i}: ${error.message}` })
+    return undefined
+  }
+}
+
+function scalarProblem(kind: ScalarKind, value: Json): string | undefined {
+  switch (kind) {
+    case 'int32':
+    case 'int64':
+    case 'double':
+      if (typeof value === 'number' || typeof value === 'bigint') return undefined
+      return `expected numeric (int or float), got ${describe(value)}`
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : `expected boolean, got ${describe(value)}`
+    case 'quantity':
+    case 'int-or-string':
+      return typeof value === 'object' ? `expected any scalar, got ${describe(value)}` : undefined
+    default:
+      return typeof value === 'string' ? undefined : `expected string, got ${describe(value)}`
+  }
+}
+
+function describe(value: Json): string {
+  if (Array.isArray(value)) return 'a list'
+  if (isObject(value)) return 'a map'
+  return typeof value === 'string' ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,34 @@
+/** Thread: pool. One resource in one version, or one of its subresources, with everything a request to it needs. */
+import type { ResourceInfo } from '../../api/catalogue.js'
+import type { GroupVersionKind } from '../../api/group-version.js'
+import type { KubeObject } from '../../api/object.js'
+import type { StructSchema } from '../../api/schema.js'
+import type { HubConversion, ResourceRules } from '../../registry/generic/resource-rules.js'
+import type { Store } from '../../registry/generic/store.js'
+import type { FieldManager } from './apply/field-manager.js'
+import type { EndpointHandler } from './subresources/handler.js'
+
+export interface Endpoint {
+  readonly info: ResourceInfo
+  /** '' for the resource itself. */
+  readonly subresource: string
+  /** What bodies are of: a subresource may have a kind of its own. */
+  readonly kind: GroupVersionKind
+  readonly schema: StructSchema
+  /** Of the hub version, which memory and strategies have. */
+  readonly hubSchema: StructSchema
+  readonly rules: ResourceRules
+  /** The fields that selectors may name. */
+  readonly selectableFields: readonly string[]
+  /** Of the resource; a 405 for what is never stored. */
+  readonly store: Store
+  /** What this endpoint does in the store's place. */
+  readonly handler: EndpointHandler | undefined
+  readonly fieldManager: FieldManager
+  /** Between the version of a request and the hub version; undefined when they are one. */
+  readonly conversion: HubConversion | undefined
+}
+
+/** What a version says of the object in memory: it may be more than the client said, which owns that too. */
+export const throughHub = ({ conversion }: Pick<Endpoint, 'conversion'>, object: KubeObject): KubeObject =>
+  conversion === undefined ? object : conversion.fromHub(conversion.toHub(object))

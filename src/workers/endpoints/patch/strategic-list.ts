@@ -1,0 +1,82 @@
+/** Thread: any. Merging one list by strategic merge patch: scalars as a set, objects by their merge key. */
+import type { Json, JsonObject } from '../../../api/object.js'
+import type { TypeSchema } from '../../../api/schema.js'
+import { goText } from './go-text.js'
+import { isObject, jsonEqual, ownValue } from './json-tree.js'
+import { PatchError } from './patch-error.js'
+import type { PatchMeta } from './patch-meta.js'
+import { ItemIdentity, noMergeKey, orderMerged } from './strategic-order.js'
+
+type MergeItem = (original: JsonObject, patch: JsonObject, schema: TypeSchema) => JsonObject
+type CleanItem = (item: Json) => Json | undefined
+
+export function mergeList(
+  original: Json[],
+  patch: Json[],
+  meta: PatchMeta,
+  mergeItem: MergeItem,
+  cleanItem: CleanItem,
+): Json[] {
+  if (original.length === 0 && patch.length === 0) return original
+  if (itemKind([...original, ...patch]) !== 'object') {
+    const identity = new ItemIdentity(undefined)
+    return orderMerged([...new Set([...original, ...patch])], patch, original, identity)
+  }
+  if (meta.mergeKey === undefined) throw new PatchError('PatchInternal', 'cannot merge lists without merge key')
+  const identity = new ItemIdentity(meta.mergeKey)
+  const special = applySpecialItems(original as JsonObject[], patch as JsonObject[], meta.mergeKey)
+  const merged: Json[] = [...special.original]
+  for (const item of special.patch) {
+    const at = findByKey(merged, meta.mergeKey, identity.of(item))
+    const current = merged[at]
+    if (isObject(current)) merged[at] = mergeItem(current, item, meta.type)
+    else merged.push(cleanItem(item) ?? {})
+  }
+  return orderMerged(merged, special.patch, special.original, identity)
+}
+
+/** Items of the patch that are directives: delete an item, or replace the whole list. */
+function applySpecialItems(
+  original: readonly JsonObject[],
+  patch: readonly JsonObject[],
+  mergeKey: string,
+): { original: readonly JsonObject[]; patch: readonly JsonObject[] } {
+  const plain: JsonObject[] = []
+  let remaining = original
+  let replace = false
+  for (const item of patch) {
+    const directive = ownValue(item, '$patch')
+    if (directive === undefined) plain.push(item)
+    else if (directive === 'replace') replace = true
+    else if (directive === 'delete') {
+      const key = ownValue(item, mergeKey)
+      if (key === undefined) throw noMergeKey(item, mergeKey)
+      remaining = remaining.filter((other) => !jsonEqual(ownValue(other, mergeKey), key))
+    } else if (directive === 'merge') {
+      throw new PatchError('PatchInternal', 'merging lists cannot yet be specified in the patch')
+    } else {
+      throw new PatchError('PatchInternal', `unknown patch type: ${goText(directive)} in map: ${goText(item)}`)
+    }
+  }
+  return replace ? { original: plain, patch: [] } : { original: remaining, patch: plain }
+}
+
+function findByKey(list: readonly Json[], mergeKey: string, value: Json): number {
+  return list.findIndex((item) => isObject(item) && jsonEqual(ownValue(item, mergeKey), value))
+}
+
+/** All items of a list that merges are of one kind; lists of lists have no merge. */
+function itemKind(items: readonly Json[]): string {
+  const kinds = new Set(items.map(kindOf))
+  const [kind] = kinds
+  if (kinds.has('list')) throw new PatchError('PatchUnprocessable', 'lists of lists are not supported')
+  if (kind === undefined || kind === 'null' || kinds.size > 1)
+    throw new PatchError('PatchInternal', `list element types are not identical: ${goText([...items])}`)
+  return kind
+}
+
+function kindOf(item: Json): string {
+  if (item === null) return 'null'
+  if (Array.isArray(item)) return 'list'
+  return typeof item === 'bigint' ? 'number' : typeof item
+}

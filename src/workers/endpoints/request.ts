@@ -1,0 +1,95 @@
+/** Thread: pool. A request while a worker has it: what strategies may know, and the warnings it gathers. */
+
+import type { AdmissionChain } from '../../admission/chain.js'
+import type { JsonPath } from '../../api/json/decode.js'
+import type { Authorizer } from '../../auth/interface.js'
+import type { Clock } from '../../lib/clock.js'
+import type { EncodedResponse, PoolRequest } from '../../protocol/main-pool.js'
+import type { RequestContext } from '../../registry/generic/strategy.js'
+import type { Endpoint } from './endpoint.js'
+import { Warnings } from './warnings.js'
+
+/** What all requests of a worker share. */
+export interface WorkerParts {
+  readonly admission: AdmissionChain
+  readonly authorizer: Authorizer
+  readonly clock: Clock
+}
+
+export class WorkerRequest {
+  readonly request: PoolRequest
+  readonly endpoint: Endpoint
+  readonly admission: AdmissionChain
+  readonly authorizer: Authorizer
+  readonly query: URLSearchParams
+  readonly #warnings = new Warnings()
+  readonly #annotations = new Map<string, string>()
+  #emptied: readonly JsonPath[] = []
+  #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
+  readonly #clock: Clock
+
+  constructor(request: PoolRequest, endpoint: Endpoint, { admission, authorizer, clock }: WorkerParts) {
+    this.request = request
+    this.endpoint = endpoint
+    this.admission = admission
+    this.authorizer = authorizer
+    this.query = new URLSearchParams(request.query)
+    this.#clock = clock
+  }
+
+  readonly addWarning = (text: string): void => {
+    this.#warnings.add(text)
+  }
+
+  /** Of an attempt: the next one decodes again. */
+  readonly noteEmptied = (paths: readonly JsonPath[]): void => {
+    this.#emptied = paths
+  }
+
+  readonly addAnnotation = (key: string, value: string): void => {
+    if (!this.#annotations.has(key)) this.#annotations.set(key, value)
+  }
+
+  readonly onOutcome = (callback: (succeeded: boolean) => Promise<void> | void): void => {
+    this.#outcomes.push(callback)
+  }
+
+  /** Tells admission how a write, or one attempt at it, ended. */
+  async settle(succeeded: boolean): Promise<void> {
+    if (this.#outcomes.length === 0) return
+    const outcomes = this.#outcomes
+    this.#outcomes = []
+    for (const callback of outcomes) await callback(succeeded)
+  }
+
+  /** With what admission noted for the audit log. */
+  withAnnotations(response: EncodedResponse): EncodedResponse {
+    if (this.#annotations.size === 0) return response
+    return { ...response, auditAnnotations: Object.fromEntries(this.#annotations) }
+  }
+
+  get warnings(): string[] {
+    return this.#warnings.shown()
+  }
+
+  context(dryRun: boolean): RequestContext {
+    const { info, user } = this.request
+    return {
+      namespace: this.endpoint.info.namespaced ? info.namespace : '',
+      resource: info.resource,
+      subresource: info.subresource,
+      verb: info.verb,
+      apiGroup: info.apiGroup,
+      apiVersion: info.apiVersion,
+      user,
+      dryRun,
+      now: () => this.#clock.now(),
+      addWarning: this.addWarning,
+      emptied: () => this.#emptied,
+    }
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+}

@@ -1,0 +1,118 @@
+/** Thread: pool. The scale of a workload: replicas and the selector of its pods, whatever the workload is. */
+import { FieldPath } from '../../../api/field-error.js'
+import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import { type KubeObject, type ManagedFieldsEntry, metadataOf } from '../../../api/object.js'
+import { newConflict, newInvalid } from '../../../api/status.js'
+import { nonnegative } from '../../../api/validation/checks.js'
+import { selectorText } from '../../../registry/generic/selector-text.js'
+import type { Store } from '../../../registry/generic/store.js'
+import { age, NONE, tableOf, text } from '../../../registry/generic/table-rules.js'
+import { type ReplicasPaths, ScaleHandler } from '../apply/scale-handler.js'
+import type { EndpointHandler, HandlerRow } from './handler.js'
+
+interface Scale extends KubeObject {
+  spec?: { replicas?: number }
+  status?: { replicas?: number; selector?: string }
+}
+
+interface Workload extends KubeObject {
+  spec?: { replicas?: number; selector?: LabelSelectorObject | Readonly<Record<string, string>> }
+  status?: { replicas?: number }
+}
+
+const REPLICAS = FieldPath.of('spec', 'replicas')
+const AS_INTEGER = { type: 'integer' } as const
+
+/** Replication controllers have a plain map where the others have a LabelSelector. */
+type SelectorForm = 'labels' | 'selector'
+
+function scaleOf(object: KubeObject, form: SelectorForm): Scale {
+  const { metadata = {}, spec = {}, status = {} } = object as Workload
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
+  const selector =
+    form === 'selector'
+      ? (spec.selector as LabelSelectorObject | undefined)
+      : { matchLabels: spec.selector as Readonly<Record<string, string>> }
+  const shown = selectorText(selector)
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: given({ name, namespace, uid, resourceVersion, creationTimestamp }),
+    spec: { replicas: spec.replicas ?? 0 },
+    status: { replicas: status.replicas ?? 0, ...(shown === NONE ? {} : { selector: shown }) },
+  }
+}
+
+/** Without what is undefined. */
+function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+}
+
+function setManagers(object: KubeObject, entries: ManagedFieldsEntry[] | undefined): void {
+  const metadata = metadataOf(object)
+  if (entries === undefined) delete metadata.managedFields
+  else metadata.managedFields = entries
+}
+
+function scaleEndpoint(store: Store, apiVersion: string, form: SelectorForm): EndpointHandler {
+  const paths: ReplicasPaths = new Map([[apiVersion, ['f:spec', 'f:replicas']]])
+  const show = (object: KubeObject): Scale => scaleOf(object, form)
+  return {
+    rules: {
+      table: tableOf<Scale>(
+        text('Desired', 'How many replicas are wanted.', ({ spec }) => spec?.replicas ?? 0, AS_INTEGER),
+        text('Available', 'How many replicas there are.', ({ status }) => status?.replicas ?? 0, AS_INTEGER),
+        age(),
+      ),
+    },
+    get: async (context, name, resourceVersion) => show(await store.get(context, name, resourceVersion)),
+    update: async (context, name, info, validation) => {
+      const { object } = await store.update(
+        context,
+        name,
+        {
+          ...(info.preconditions === undefined ? {} : { preconditions: info.preconditions }),
+          updatedObject: async (existing) => {
+            const parent = structuredClone(existing)
+            const metadata = metadataOf(parent)
+            const managers = new ScaleHandler(metadata.managedFields, apiVersion, paths)
+            const old = show(parent)
+            setManagers(old, managers.toSubresource())
+            const scale: Scale = await info.updatedObject(old)
+            const wanted = scale.spec?.replicas ?? 0
+            const errors = nonnegative(wanted, REPLICAS)
+            if (errors.length > 0) throw newInvalid({ group: 'autoscaling', kind: 'Scale' }, name, errors)
+            const { uid = '', resourceVersion, managedFields } = metadataOf(scale)
+            if (uid !== '' && uid !== metadata.uid) {
+              const { group, resource } = store.groupResource
+              throw newConflict(
+                { group, resource: `${resource}/scale` },
+                name,
+                `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
+              )
+            }
+            parent['spec'] = { ...(parent as Workload).spec, replicas: wanted }
+            if (resourceVersion === undefined) delete metadata.resourceVersion
+            else metadata.resourceVersion = resourceVersion
+            setManagers(parent, managers.toParent(managedFields))
+            return parent
+          },
+        },
+        {
+          create: (created) => validation.create(show(created)),
+          update: (updated, old) => validation.update(show(updated), show(old)),
+        },
+      )
+      return { object: show(object), created: false }
+    },
+  }
+}
+
+const row = (form: SelectorForm): HandlerRow => ({
+  make: ({ store, apiVersion }) => scaleEndpoint(store, apiVersion, form),
+})
+
+export const scaleRow = row('selector')
+export const controllerScaleRow = row('labels')

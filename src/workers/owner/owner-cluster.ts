@@ -1,0 +1,133 @@
+/** Thread: owner. One storage cluster in the owner: its store, its cache, its monitors, and the ports it serves. */
+import { readFileSync } from 'node:fs'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { StatusListener } from '../../cacher/feed/cached-resource.js'
+import { Cacher } from '../../cacher/feed/cacher.js'
+import type { Clock } from '../../lib/clock.js'
+import type { Logger } from '../../lib/logger.js'
+import { storageFamilies } from '../../metrics/families.js'
+import type { Recorder } from '../../metrics/recorder.js'
+import type { ClusterHandoff } from '../../protocol/reader-owner.js'
+import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
+import { EmbeddedEngine } from '../../storage/embedded/embedded-engine.js'
+import { KvServer } from '../../storage/embedded/kv-server.js'
+import { EtcdKV } from '../../storage/etcd/etcd-kv.js'
+import { IN_MEMORY, type StorageConfig, type TransportConfig } from '../../storage/factory/storage-config.js'
+import { Compactor } from '../../storage/monitors/compactor.js'
+import { DbSizeMonitor } from '../../storage/monitors/db-size-monitor.js'
+import { type Health, HealthCheck } from '../../storage/monitors/health-check.js'
+
+export interface OwnerClusterOptions {
+  readonly config: StorageConfig
+  readonly cacheMemoryLimitBytes: number
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly recorder: Recorder
+  readonly onStatus: StatusListener
+  readonly onDatabaseSize: (endpoint: string, bytes: number) => void
+}
+
+export class OwnerCluster {
+  readonly cacher: Cacher
+  readonly prefix: string
+  readonly #kvServer: KvServer | undefined
+  readonly #closeStore: () => Promise<void>
+  readonly #compactor: Compactor
+  readonly #dbSizeMonitor: DbSizeMonitor
+  readonly #healthCheck: HealthCheck
+
+  private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
+    const { config, clock, logger, recorder, onDatabaseSize } = options
+    const { kv } = cacher
+    this.cacher = cacher
+    this.prefix = prefix
+    this.#kvServer = cacher.localKv && new KvServer(cacher.localKv)
+    this.#closeStore = closeStore
+    const compactRevision = recorder.series(storageFamilies.compactRevision)
+    this.#compactor = new Compactor({
+      kv,
+      clock,
+      logger,
+      intervalMs: config.compactionIntervalMs,
+      onTurn: (result) => recorder.series(storageFamilies.compactions, result).add(1),
+      onRevision: (revision) => compactRevision.set(revision),
+    })
+    this.#dbSizeMonitor = new DbSizeMonitor({
+      kv,
+      clock,
+      logger,
+      record: onDatabaseSize,
+      intervalMs: config.dbMetricPollIntervalMs,
+    })
+    this.#healthCheck = new HealthCheck({ kv, clock, prefix: config.prefix, timeoutMs: config.healthcheckTimeoutMs })
+  }
+
+  static async open(options: OwnerClusterOptions): Promise<OwnerCluster> {
+    const { config, clock, logger, onStatus, cacheMemoryLimitBytes, recorder } = options
+    const prefix = normalizePathPrefix(config.prefix)
+    const shared = {
+      prefix,
+      clock,
+      logger,
+      onStatus,
+      recorder,
+      arena: cacheMemoryLimitBytes > 0 ? { limitBytes: cacheMemoryLimitBytes } : {},
+    }
+    if (config.type === 'embedded') {
+      const engine = await EmbeddedEngine.open({
+        ...(config.dataDir === '' || config.dataDir === IN_MEMORY ? {} : { dataDir: config.dataDir }),
+        clock,
+        logger,
+      })
+      const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
+      return new OwnerCluster(options, cacher, prefix, () => engine.close())
+    }
+    const kv = new EtcdKV({ endpoints: config.transport.servers, ...tlsOf(config.transport), clock, logger })
+    const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
+    return new OwnerCluster(options, cacher, prefix, () => kv.close())
+  }
+
+  /** For a thread that reads; release() with the number of its reader when it is gone. */
+  connect(): { handoff: ClusterHandoff; transfer: MessagePort[] } {
+    const { memory, truth } = this.cacher.connect()
+    const kv = this.#serveKv()
+    return { handoff: { memory, truth, kv }, transfer: kv === undefined ? [memory.port] : [memory.port, kv] }
+  }
+
+  start(): void {
+    this.cacher.start()
+    this.#compactor.start()
+    this.#dbSizeMonitor.start()
+  }
+
+  /** Whether the store answers. */
+  checkStore(): Promise<Health> {
+    return this.#healthCheck.check()
+  }
+
+  async stop(): Promise<void> {
+    await this.#compactor.stop()
+    await this.#dbSizeMonitor.stop()
+    this.#kvServer?.stop()
+    await this.cacher.stop()
+    await this.#closeStore()
+  }
+
+  #serveKv(): MessagePort | undefined {
+    if (this.#kvServer === undefined) return undefined
+    const { port1, port2 } = new MessageChannel()
+    this.#kvServer.serve(port1)
+    return port2
+  }
+}
+
+function tlsOf({ keyFile, certFile, trustedCaFile }: TransportConfig): { tls?: object } {
+  if (keyFile === '' && certFile === '' && trustedCaFile === '') return {}
+  return {
+    tls: {
+      ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
+      ...(certFile === '' ? {} : { cert: readFileSync(certFile) }),
+      ...(keyFile === '' ? {} : { key: readFileSync(keyFile) }),
+    },
+  }
+}

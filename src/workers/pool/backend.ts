@@ -1,0 +1,58 @@
+/** Thread: pool. The way from a worker to the storage: its own connection to etcd, or the line to the engine's owner. */
+import { readFileSync } from 'node:fs'
+import type { CacheClient } from '../../cacher/read/cache-client.js'
+import { assert } from '../../lib/assert.js'
+import { systemClock } from '../../lib/clock.js'
+import type { Logger } from '../../lib/logger.js'
+import { storageFamilies } from '../../metrics/families.js'
+import type { Recorder } from '../../metrics/recorder.js'
+import type { KV } from '../../storage/contract/kv.js'
+import { exactBytes } from '../../storage/embedded/port-bytes.js'
+import { RemoteKV } from '../../storage/embedded/remote-kv.js'
+import { EtcdKV } from '../../storage/etcd/etcd-kv.js'
+import type { Backend } from '../../storage/factory/decorator.js'
+import type { StorageConfig } from '../../storage/factory/storage-config.js'
+import { LeaseManager } from '../../storage/monitors/lease-manager.js'
+
+/** `cluster` is the place of the servers among those of the owner. */
+export function openBackend(
+  config: StorageConfig,
+  cluster: number,
+  cache: CacheClient,
+  recorder: Recorder,
+  logger: Logger,
+): Backend {
+  const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger)
+  const leaseObjects = recorder.series(storageFamilies.leaseObjects)
+  const leases = new LeaseManager({
+    kv,
+    clock: systemClock,
+    reuseDurationSeconds: config.leaseReuseDurationSeconds,
+    onLeaseFull: (objects) => leaseObjects.observe(objects),
+  })
+  return { kv, leases, close: () => kv.close() }
+}
+
+function embedded(cache: CacheClient): KV {
+  const port = cache.kvPort()
+  assert(port !== undefined, 'the owner of an embedded engine gives every thread a line to it')
+  const kv = new RemoteKV({ port })
+  kv.start()
+  return kv
+}
+
+function etcd({ transport }: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): KV {
+  const { servers, trustedCaFile, certFile, keyFile } = transport
+  const secure = trustedCaFile !== '' || certFile !== ''
+  const tls = {
+    ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
+    ...(certFile === '' ? {} : { cert: readFileSync(certFile), key: readFileSync(keyFile) }),
+  }
+  return new EtcdKV({
+    endpoints: servers,
+    logger,
+    onDraft: (key, value, { body, ...draft }) =>
+      cache.handDraft(cluster, { key, value: exactBytes(value), draft: { ...draft, body: exactBytes(body) } }),
+    ...(secure ? { tls } : {}),
+  })
+}

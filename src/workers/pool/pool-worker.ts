@@ -1,0 +1,215 @@
+/** Thread: pool. The tasks of a worker: every failure becomes a Status here, because Errors do not survive a crossing. */
+import type { AdmissionChain } from '../../admission/chain.js'
+import { parseGroupVersion } from '../../api/group-version.js'
+import { decodeJson } from '../../api/json/decode.js'
+import { encodeUntyped } from '../../api/json/encode.js'
+import { negotiate, PLAIN_JSON } from '../../api/media-type.js'
+import type { Json } from '../../api/object.js'
+import { hasProtobuf } from '../../api/protobuf/builtin.js'
+import { newGenericServerResponse, newInternalError, StatusError } from '../../api/status.js'
+import { statusBody } from '../../api/status-body.js'
+import { bootstrapPolicy } from '../../auth/authz/bootstrap/bootstrap-policy.js'
+import type { Authorizer } from '../../auth/interface.js'
+import type { Clock } from '../../lib/clock.js'
+import type { Logger } from '../../lib/logger.js'
+import type {
+  AccessReport,
+  ConnectAnswer,
+  Converted,
+  EncodedResponse,
+  EventConversion,
+  PoolRequest,
+  PoolResult,
+  PoolTask,
+  PoolTaskName,
+  StorageWatchRequest,
+} from '../../protocol/main-pool.js'
+import type { Connect } from '../endpoints/connect/connect.js'
+import { create } from '../endpoints/create.js'
+import { deleteCollection, deleteObject } from '../endpoints/delete.js'
+import type { Endpoint } from '../endpoints/endpoint.js'
+import type { EndpointTable } from '../endpoints/endpoint-table.js'
+import { openApiDocument } from '../endpoints/openapi-document.js'
+import { patch } from '../endpoints/patch.js'
+import { read } from '../endpoints/read.js'
+import { WorkerRequest } from '../endpoints/request.js'
+import { shownObject } from '../endpoints/shown-object.js'
+import { cellsLastMs, columnsOf } from '../endpoints/table.js'
+import { update } from '../endpoints/update.js'
+import { watch } from '../endpoints/watch.js'
+import type { Scheme } from '../scheme/scheme.js'
+import { AccessBootstrap } from './access-bootstrap.js'
+import type { MasterLeases } from './master-leases.js'
+import type { ObjectLookup } from './object-lookup.js'
+import type { ServiceRegistry } from './service-registry.js'
+
+export interface PoolWorkerOptions {
+  readonly endpoints: EndpointTable
+  readonly admission: AdmissionChain
+  readonly objects: ObjectLookup
+  readonly authorizer: Authorizer
+  readonly connect: Connect
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly deleteCollectionWorkers: number
+  readonly services: () => ServiceRegistry
+  readonly masterLeases: () => MasterLeases
+  readonly scheme: Scheme
+}
+
+export class PoolWorker {
+  readonly #options: PoolWorkerOptions
+
+  constructor(options: PoolWorkerOptions) {
+    this.#options = options
+  }
+
+  async run(task: PoolTask): Promise<PoolResult<PoolTaskName>> {
+    const { masterLeases } = this.#options
+    switch (task.type) {
+      case 'repairServices':
+        return [...(await this.#options.services().repair(new Map(task.input.leaks)))]
+      case 'holdMasterLease':
+        await masterLeases().hold(task.input.ip, task.input.ttlSeconds)
+        return masterLeases().list()
+      case 'dropMasterLease':
+        await masterLeases().drop(task.input.ip)
+        return masterLeases().list()
+      case 'connect':
+        return this.#connect(task.input)
+      case 'convert':
+        return this.#convert(task.input)
+      case 'tableColumns':
+        return this.#tableColumns(task.input.resource, task.input.apiVersion)
+      case 'watch':
+        return this.#watch(task.input)
+      case 'bootstrapAccess':
+        return this.#bootstrapAccess()
+      case 'document':
+        return openApiDocument(task.input, this.#options.scheme)
+      default:
+        return this.#serve(task.type, task.input)
+    }
+  }
+
+  async #serve(type: 'read' | 'write', request: PoolRequest): Promise<EncodedResponse> {
+    let worker: WorkerRequest | undefined
+    try {
+      const { endpoints } = this.#options
+      const endpoint = endpoints.find(request.info)
+      worker = new WorkerRequest(request, endpoint, this.#options)
+      const answer = type === 'read' ? read(worker) : this.#write(worker)
+      const response = await (endpoint.info.definitionHash === undefined
+        ? answer
+        : endpoints.underWay(endpoint, answer))
+      await worker.settle(true)
+      return worker.withAnnotations(response)
+    } catch (error) {
+      const response = this.#failure(error, request, worker)
+      // A storage that does not answer may have written all the same.
+      await worker?.settle(response.status >= 500)
+      return worker === undefined ? response : worker.withAnnotations(response)
+    }
+  }
+
+  #bootstrapAccess(): Promise<AccessReport> {
+    const { objects, clock } = this.#options
+    return new AccessBootstrap({
+      lookup: objects,
+      policy: bootstrapPolicy(),
+      now: () => clock.now(),
+      write: (request) => this.#serve('write', request),
+    }).run()
+  }
+
+  async #connect(request: PoolRequest): Promise<ConnectAnswer> {
+    let worker: WorkerRequest | undefined
+    try {
+      const { connect, endpoints } = this.#options
+      worker = new WorkerRequest(request, endpoints.find({ ...request.info, subresource: '' }), this.#options)
+      const plan = await connect.plan(worker)
+      if (plan !== undefined) return { plan }
+      return { response: { status: 204, contentType: '', warnings: [], headers: [], body: new Uint8Array() } }
+    } catch (error) {
+      const response = this.#failure(error, request, worker)
+      return { response: worker === undefined ? response : worker.withAnnotations(response) }
+    }
+  }
+
+  #write(worker: WorkerRequest): Promise<EncodedResponse> {
+    switch (worker.request.info.verb) {
+      case 'create':
+        return create(worker)
+      case 'update':
+        return update(worker)
+      case 'patch':
+        return patch(worker)
+      case 'delete':
+        return deleteObject(worker)
+      case 'deletecollection':
+        return deleteCollection(worker, this.#options.deleteCollectionWorkers)
+      default:
+        throw newGenericServerResponse(405)
+    }
+  }
+
+  #endpoint(resource: string, apiVersion: string): Endpoint {
+    const { group, version } = parseGroupVersion(apiVersion)!
+    const name = resource.split('.')[0]!
+    return this.#options.endpoints.find({ apiGroup: group, apiVersion: version, resource: name, subresource: '' })
+  }
+
+  #tableColumns(resource: string, apiVersion: string): Uint8Array {
+    const columns = columnsOf(this.#endpoint(resource, apiVersion).rules)
+    return Buffer.from(encodeUntyped(columns as unknown as Json))
+  }
+
+  /** Objects of events and lists as rows, metadata or protobuf. */
+  #convert({ apiVersion, resource, mediaType, include, shape, bodies }: EventConversion): Converted {
+    const endpoint = this.#endpoint(resource, apiVersion)
+    const negotiated = negotiate(mediaType, { protobuf: hasProtobuf(endpoint.schema) })
+    const accepted = typeof negotiated === 'string' ? PLAIN_JSON : negotiated
+    const form = { accepted, include, shape, nowMs: this.#options.clock.now() }
+    const isTable = accepted.transformation?.as === 'Table'
+    const shown: Uint8Array[] = []
+    const freshForMs: number[] = []
+    for (const body of bodies) {
+      const { object } = decodeJson(body, endpoint.hubSchema)
+      shown.push(shownObject(endpoint, object, form))
+      if (isTable)
+        freshForMs.push(cellsLastMs(endpoint.conversion?.fromHub(object) ?? object, endpoint.rules, form.nowMs))
+    }
+    return isTable ? { shown, freshForMs } : { shown }
+  }
+
+  /** Undefined: it is open. */
+  async #watch({ request, port }: StorageWatchRequest): Promise<EncodedResponse | undefined> {
+    let worker: WorkerRequest | undefined
+    try {
+      worker = new WorkerRequest(request, this.#options.endpoints.find(request.info), this.#options)
+      await watch(worker, port)
+      return undefined
+    } catch (error) {
+      port.close()
+      return this.#failure(error, request, worker)
+    }
+  }
+
+  #failure(error: unknown, request: PoolRequest, worker: WorkerRequest | undefined): EncodedResponse {
+    if (!(error instanceof StatusError)) {
+      this.#options.logger.error(
+        { err: error, path: request.info.path, verb: request.info.verb, auditId: request.auditId },
+        'request failed',
+      )
+    }
+    const { status } =
+      error instanceof StatusError ? error : newInternalError(error instanceof Error ? error.message : String(error))
+    const retryAfter = status.details?.retryAfterSeconds
+    return {
+      status: status.code ?? 500,
+      warnings: worker?.warnings ?? [],
+      headers: retryAfter === undefined ? [] : ['Retry-After', String(retryAfter)],
+      ...statusBody(status, request.accept),
+    }
+  }
+}

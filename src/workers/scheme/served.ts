@@ -1,0 +1,92 @@
+/** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
+import type { Catalogue } from '../../api/catalogue.js'
+import { fieldLabels } from '../../api/field-labels.js'
+import { formatGroupResource } from '../../api/group-version.js'
+import type { ResourceDefinition } from '../../api/resource-definition.js'
+import type { OwnerResource } from '../../protocol/main-owner.js'
+import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { StoredResource } from '../../registry/stored-resource.js'
+import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
+import { type StorageConfig, transportKey } from '../../storage/factory/storage-config.js'
+import { Scheme, type SchemeOptions } from './scheme.js'
+
+export interface ServedPath {
+  readonly info: Catalogue['resources'][number]
+  readonly arena: string
+  readonly keyPrefix: string
+  readonly direct: boolean
+  readonly itemsCarryKind: boolean
+  readonly selectableFields: readonly string[]
+}
+
+/** What every request is decided by is in memory whatever the flags of the watch cache say. */
+const ALWAYS_CACHED: ReadonlySet<string> = new Set(['rbac.authorization.k8s.io', 'flowcontrol.apiserver.k8s.io'])
+
+/** The resources of a scheme, as the threads that do not look into objects know them. */
+export class Served {
+  readonly #options: SchemeOptions
+  readonly #scheme: Scheme
+  readonly #sizes: WatchCacheSizes
+  readonly #clusterOf: ReadonlyMap<string, number>
+  readonly clusters: readonly StorageConfig[]
+
+  constructor(options: SchemeOptions) {
+    this.#options = options
+    this.#scheme = new Scheme(options, undefined)
+    this.#sizes = new WatchCacheSizes(options.etcdOptions.watchCacheSizes)
+    this.clusters = this.#scheme.configs()
+    this.#clusterOf = new Map(this.clusters.map((config, i) => [transportKey(config), i]))
+  }
+
+  get catalogue(): Catalogue {
+    return this.#scheme.catalogue
+  }
+
+  apply(change: ResourceChange): void {
+    this.#scheme.apply(change)
+  }
+
+  /** What the owner caches from the start. */
+  builtinOwned(): OwnerResource[] {
+    const owned: OwnerResource[] = []
+    for (const stored of this.#scheme.builtinStored()) {
+      // Two names of one store share an arena: the first has it.
+      if (owned.some((other) => other.resource === stored.arena)) continue
+      const resource = this.#owned(stored)
+      if (resource !== undefined) owned.push(resource)
+    }
+    return owned
+  }
+
+  /** Undefined when it is not to be cached. */
+  definedOwned(definition: ResourceDefinition): OwnerResource | undefined {
+    const stored = this.#scheme.stored(formatGroupResource(definition))
+    const owned = stored === undefined ? undefined : this.#owned(stored)
+    return owned === undefined ? undefined : { ...owned, definition }
+  }
+
+  resources(): ServedPath[] {
+    return this.#scheme.catalogue.resources.map((info) => this.#path(info))
+  }
+
+  #owned({ groupResource, arena }: StoredResource): OwnerResource | undefined {
+    const isCached = this.#options.etcdOptions.watchCache && this.#sizes.cached(groupResource)
+    if (!isCached && !ALWAYS_CACHED.has(groupResource.group)) return undefined
+    const cluster = this.#clusterOf.get(transportKey(this.#scheme.newConfig(groupResource))) ?? 0
+    return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster }
+  }
+
+  #path(info: Catalogue['resources'][number]): ServedPath {
+    const name = formatGroupResource({ group: info.group, resource: info.resource })
+    const stored = this.#scheme.stored(name)
+    const prefix = stored === undefined ? info.resource : this.#scheme.resourcePrefix(stored.groupResource)
+    return {
+      info,
+      arena: stored?.arena ?? name,
+      keyPrefix: `${this.#options.etcdOptions.etcdPrefix}/${prefix}/`,
+      direct: stored?.info.version === info.version && stored.info.group === info.group,
+      itemsCarryKind: info.definitionHash !== undefined,
+      selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),
+    }
+  }
+}
