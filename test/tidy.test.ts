@@ -7,7 +7,9 @@ const files = (folder: string): string[] =>
     .filter((name) => name.endsWith('.ts') && !name.includes('generated'))
     .map((name) => path.join(folder, name))
 
-const sources = files('src').sort().map((name) => ({ name, text: readFileSync(name, 'utf8') }))
+const sources = files('src')
+  .sort()
+  .map((name) => ({ name, text: readFileSync(name, 'utf8') }))
 
 t.test('the environment and the arguments are read in one place', async (t) => {
   const readers = sources.filter(({ text }) => /process\.(env|argv)\b/.test(text)).map(({ name }) => name)
