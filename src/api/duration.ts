@@ -15,23 +15,44 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = lookupTable({
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 })
-const MAX = (1n << 63n) - 1n
-
+const LIMIT = 1n << 63n
+const WHOLE_TEXT = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
+const PARTS = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
+/** In nanoseconds, as time.ParseDuration reads it; throws DurationError. */
 export function parseDuration(text: string): bigint {
-  const sign = text.startsWith('-') ? -1n : 1n
+  const negative = text.startsWith('-')
   const body = text.replace(/^[+-]/, '')
   if (body === '0') return 0n
-  const parts = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)
-    ? body.matchAll(/(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g)
-    : undefined
-  if (parts === undefined) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
+  if (!WHOLE_TEXT.test(body)) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
   let total = 0n
-  for (const [, whole, fraction = '', unit] of parts) {
+  for (const [, whole, fraction = '', unit] of body.matchAll(PARTS)) {
     const nanos = UNIT_NANOS[unit!]!
-    total += BigInt(whole || '0') * nanos + (BigInt(fraction || '0') * nanos) / 10n ** BigInt(fraction.length)
+    total += BigInt(whole || '0') * nanos + fractionNanos(fraction, Number(nanos))
   }
-  if (total > MAX) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
-  return sign * total
+  // Of whole numbers in 64 bits there is one more below zero than above it.
+  if (total > (negative ? LIMIT : LIMIT - 1n)) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
+  return negative ? -total : total
+}
+
+/**
+ * By floating-point numbers, as Go does it: 0.3333333333333333333h is twenty minutes, not a nanosecond less. Of the digits Go
+ * takes as many as fit into 64 bits; the rest cannot make a nanosecond.
+ */
+function fractionNanos(fraction: string, nanos: number): bigint {
+  if (fraction === '') return 0n
+  const longest = fraction.slice(0, 19)
+  const digits = BigInt(longest) > LIMIT ? longest.slice(0, 18) : longest
+  return BigInt(Math.trunc(Number(digits) * (nanos / 10 ** digits.length)))
+}
+
+/** In milliseconds; undefined when the text is no duration. */
+export function parseDurationMs(text: string): number | undefined {
+  try {
+    return Number(parseDuration(text)) / 1e6
+  } catch (error) {
+    if (error instanceof DurationError) return undefined
+    throw error
+  }
 }
 
 export function formatDuration(nanos: bigint): string {

@@ -1,5 +1,6 @@
 /** Thread: any. Which form of an answer a client wants: the Accept header against what can be made. */
 import { lookupTable } from '../lib/lookup-table.js'
+import { newNotAcceptable, type StatusError } from './status.js'
 
 export interface MediaTypeClause {
   /** application/json; lower case */
@@ -80,6 +81,40 @@ export function negotiate(accept: string, { protobuf = true }: { readonly protob
   return transformationSeen ? 'unknown-transformation' : 'unknown'
 }
 
+const REPRESENTATIONS = Object.values(CONTENT_TYPES).join(', ')
+const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
+
+export const ONLY_REPRESENTATIONS = `only the following media types are accepted: ${REPRESENTATIONS}`
+
+/** For objects and lists; throws NotAcceptable. `streams`: the resource can be watched too, which a refusal mentions. */
+export function acceptedMediaType(
+  accept: string,
+  { protobuf = true, streams = false }: { readonly protobuf?: boolean; readonly streams?: boolean } = {},
+): AcceptedMediaType {
+  const accepted = negotiate(accept, { protobuf })
+  if (accepted === 'unknown') throw notAcceptable(`${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`)
+  if (accepted === 'unknown-transformation') throw newNotAcceptable(ONLY_REPRESENTATIONS, false)
+  return accepted
+}
+
+/** None of what a path offers is wanted. */
+export const notAcceptable = (available: string): StatusError =>
+  newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${available}`)
+
+/** What the first clause asks for that is among the offers, by type; undefined when none does. No header asks for anything. */
+export function firstOffered<T>(accept: string, offers: Readonly<Record<string, T>>): T | undefined {
+  if (accept.trim() === '') return Object.values(offers)[0]
+  for (const { type } of parseAccept(accept)) {
+    const offer = Object.hasOwn(offers, type) ? offers[type] : undefined
+    if (offer !== undefined) return offer
+  }
+  return undefined
+}
+
+/** Whether a path that has one form only may answer in it. */
+export const acceptsType = (accept: string, type: string): boolean =>
+  firstOffered(accept, { '*/*': true, [type]: true, [`${type.split('/', 1)[0]}/*`]: true }) === true
+
 /** An error is shown as itself: clauses that ask for another form of the object do not count, and JSON is always there. */
 export function negotiateStatus(accept: string): Serialization {
   return accept === '' || accept === 'application/json' ? 'json' : (negotiatePlain(accept) ?? 'json')
@@ -97,8 +132,7 @@ export function negotiatePlain(accept: string): Serialization | undefined {
 }
 
 /** Whether a clause names a format that is there, whatever it says of the form. */
-export const offersFormat = (accept: string): boolean =>
-  accept === '' || parseAccept(accept).some(({ type }) => type === '*/*' || TYPES[type] !== undefined)
+export const offersFormat = (accept: string): boolean => firstOffered(accept, { '*/*': 'json', ...TYPES }) !== undefined
 
 function transformationOf({ as, g, v }: Readonly<Record<string, string>>): Transformation | undefined | 'unknown' {
   if (as === undefined && g === undefined && v === undefined) return undefined

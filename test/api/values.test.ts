@@ -1,5 +1,5 @@
 import t from 'tap'
-import { formatDuration, parseDuration } from '#keelson/api/duration.js'
+import { formatDuration, parseDuration, parseDurationMs } from '#keelson/api/duration.js'
 import { canonicalQuantity, parseQuantity, Quantity } from '#keelson/api/quantity.js'
 import { canonicalMicroTime, canonicalTime, formatMicroTime, formatTime } from '#keelson/api/time.js'
 
@@ -103,7 +103,43 @@ t.test("durations in Go's form", (t) => {
     ['5ns', '5ns'],
   ] as const)
     t.equal(normal(text), expected, text)
-  for (const bad of ['', '1', 'h', '1d', '1s1', '99999999999h'])
-    t.throws(() => parseDuration(bad), { name: 'DurationError' }, bad)
+  for (const [text, nanos] of [
+    ['.5s', 500_000_000n],
+    ['5.s', 5_000_000_000n],
+    ['-1s', -1_000_000_000n],
+    ['+2us', 2_000n],
+    ['1µs', 1_000n],
+    ['1μs', 1_000n],
+    ['-0', 0n],
+    ['1h30m', 5_400_000_000_000n],
+    ['0.3333333333333333333h', 1_200_000_000_000n],
+    ['9007199254740993ns', 9007199254740993n],
+    ['9223372036854775807ns', 9223372036854775807n],
+    ['-9223372036854775808ns', -9223372036854775808n],
+    ['0.100000000000000000000h', 360_000_000_000n],
+  ] as const)
+    t.equal(parseDuration(text), nanos, text)
+  const bad = [
+    '',
+    '1',
+    'h',
+    '1d',
+    '1s1',
+    '.',
+    '-',
+    '+',
+    '.s',
+    '-.s',
+    '1s ',
+    '3 s',
+    '99999999999h',
+    '9223372036854775808ns',
+  ]
+  for (const text of [...bad, '-9223372036854775809ns']) {
+    t.throws(() => parseDuration(text), { name: 'DurationError' }, text)
+    t.equal(parseDurationMs(text), undefined)
+  }
+  t.equal(parseDurationMs('-1.5s'), -1500)
+  t.equal(parseDurationMs('1m500000ns'), 60_000.5)
   t.end()
 })

@@ -1,15 +1,9 @@
 /** Thread: main. Requests that the server makes itself, through the pool like anybody's. */
-import type { UserInfo } from '../../api/user-info.js'
+import { API_SERVER_USER } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import { requestInfo } from '../request/request-info.js'
 import type { PoolRunner } from '../threads/pool.js'
 
-const SERVER: UserInfo = {
-  name: 'system:apiserver',
-  uid: '',
-  groups: ['system:masters', 'system:authenticated'],
-  extra: {},
-}
 /** Names the manager of what it writes, as kube-apiserver does. */
 const USER_AGENT = 'kube-apiserver/keelson'
 const TIMEOUT_MS = 60_000
@@ -45,7 +39,7 @@ export class ServerRequests {
       info: requestInfo(method, path, new URLSearchParams(query)),
       method,
       query,
-      user: SERVER,
+      user: API_SERVER_USER,
       accept: 'application/json',
       contentType,
       userAgent: USER_AGENT,

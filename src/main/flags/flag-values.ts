@@ -1,5 +1,6 @@
 /** Thread: main. Values of flags in their types; those that are not of their type were reported before. */
-import { type FlagValues, parseBytes, parseDurationMs } from './flags.js'
+import { parseDurationMs } from '../../api/duration.js'
+import { type FlagValues, parseBytes } from './flags.js'
 
 export const flagText = (values: FlagValues, name: string): string => values.get(name) ?? ''
 export const flagNumber = (values: FlagValues, name: string): number => Number(flagText(values, name))

@@ -1,5 +1,6 @@
 /** Thread: main. Command-line flags: a table in, values or all errors out. Names and forms are those of kube-apiserver. */
 
+import { parseDurationMs } from '../../api/duration.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 import { foreignFlag, foreignFlagNames, refusedFlag } from './foreign-flags.js'
 
@@ -116,7 +117,7 @@ function checkValue(flag: Flag, value: string): string | undefined {
     case 'integer':
       return /^-?\d+$/.test(value) ? undefined : bad('a whole number')
     case 'duration':
-      return parseDurationMs(value) === undefined ? bad('a duration such as 90s, 5m or 1h30m') : undefined
+      return (parseDurationMs(value) ?? -1) < 0 ? bad('a duration such as 90s, 5m or 1h30m') : undefined
     case 'bytes':
       return parseBytes(value) === undefined ? bad('a size such as 512Mi or 2Gi') : undefined
     case 'map':
@@ -126,23 +127,6 @@ function checkValue(flag: Flag, value: string): string | undefined {
     default:
       return undefined
   }
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = lookupTable({
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3 },
-  ...{ ms: 1, s: 1000, m: 60_000, h: 3_600_000 },
-})
-const UNIT = '(ns|us|µs|ms|s|m|h)'
-const WHOLE_DURATION = new RegExp(`^(\\d+(\\.\\d+)?${UNIT})+$`)
-const DURATION_PARTS = new RegExp(`(\\d+(?:\\.\\d+)?)${UNIT}`, 'g')
-
-/** Go's way of writing durations; a bare 0 is one too. */
-export function parseDurationMs(text: string): number | undefined {
-  if (text === '0') return 0
-  if (!WHOLE_DURATION.test(text)) return undefined
-  let total = 0
-  for (const [, amount, unit] of text.matchAll(DURATION_PARTS)) total += Number(amount) * UNITS_MS[unit!]!
-  return total
 }
 
 const SIZES: Readonly<Record<string, number>> = lookupTable({

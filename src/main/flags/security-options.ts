@@ -1,7 +1,8 @@
 /** Thread: main. The flags of TLS and authentication, and what is wrong with their values. */
 
+import { parseDurationMs } from '../../api/duration.js'
 import { TLS_VERSIONS, unknownSuites } from '../certificates/cipher-suites.js'
-import { type Flag, type FlagValues, parseDurationMs } from './flags.js'
+import type { Flag, FlagValues } from './flags.js'
 
 const TLS = 'TLS'
 const AUTHENTICATION = 'Authentication'

@@ -1,6 +1,14 @@
 /** Thread: main. Discovery, version and the index, as paths. */
 import { AGGREGATED_MEDIA_TYPE, type DiscoveryDocument, type DiscoveryDocuments } from '../../api/discovery.js'
-import { CONTENT_TYPES, negotiatePlain, offersFormat, parseAccept } from '../../api/media-type.js'
+import {
+  CONTENT_TYPES,
+  firstOffered,
+  negotiatePlain,
+  notAcceptable,
+  ONLY_REPRESENTATIONS,
+  offersFormat,
+  parseAccept,
+} from '../../api/media-type.js'
 import type { JsonObject } from '../../api/object.js'
 import { encodeBuiltin } from '../../api/protobuf/builtin.js'
 import { newGenericServerResponse, newNotAcceptable } from '../../api/status.js'
@@ -50,11 +58,9 @@ export function installDocuments(
   })
   paths.exact('/version', (exchange) => {
     if (refusesMethod(exchange)) return undefined
-    const { accept } = exchange.head
-    if (accept !== '' && !parseAccept(accept).some(({ type }) => type === JSON_TYPE || type === '*/*')) {
-      writeStatus(exchange, newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${JSON_TYPE}`).status)
-      return undefined
-    }
+    // As a route of kube-apiserver: application/* is not enough.
+    if (firstOffered(exchange.head.accept, { '*/*': true, [JSON_TYPE]: true }) === undefined)
+      throw notAcceptable(JSON_TYPE)
     exchange.respond({ status: 200, contentType: JSON_TYPE }, `${JSON.stringify(version, null, 2)}\n`)
     return undefined
   })
@@ -106,8 +112,7 @@ function respondNegotiated(exchange: Exchange, document: DiscoveryDocument, isRo
   const refused = isRoute && !offersFormat(accept)
   const serialization = refused ? undefined : negotiatePlain(accept)
   if (serialization === undefined) {
-    const told = `only the following media types are accepted: ${Object.values(CONTENT_TYPES).join(', ')}`
-    writeStatus(exchange, newNotAcceptable(told, refused).status)
+    writeStatus(exchange, newNotAcceptable(ONLY_REPRESENTATIONS, refused).status)
   } else if (serialization === 'json') respond(exchange, document, JSON_TYPE)
   else {
     const tree = JSON.parse(document.body.toString()) as JsonObject

@@ -1,6 +1,5 @@
 /** Thread: main, or a front end's own. What others need to verify service-account tokens: the issuer's document and its keys. */
-import { parseAccept } from '../../api/media-type.js'
-import { newNotAcceptable } from '../../api/status.js'
+import { acceptsType, notAcceptable } from '../../api/media-type.js'
 import { jwkOf } from '../../auth/authn/jwt.js'
 import { verificationKeys } from '../../auth/authn/service-account-tokens.js'
 import type { ServiceAccountTokenConfig } from '../../protocol/server-credentials.js'
@@ -34,16 +33,8 @@ export function installOpenIdPaths(
 
 function serve(paths: NonResourcePaths, path: string, type: string, body: () => string): void {
   paths.exact(path, (exchange) => {
-    if (!accepts(exchange.head.accept, type))
-      throw newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${type}`)
+    if (!acceptsType(exchange.head.accept, type)) throw notAcceptable(type)
     exchange.respond({ status: 200, contentType: type, headers: CACHE }, body())
     return undefined
   })
-}
-
-/** Everything when the client does not say. */
-function accepts(header: string, type: string): boolean {
-  if (header.trim() === '') return true
-  const [main = ''] = type.split('/')
-  return parseAccept(header).some((clause) => ['*/*', type, `${main}/*`].includes(clause.type))
 }

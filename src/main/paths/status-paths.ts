@@ -1,7 +1,7 @@
 /** Thread: main, or a front end's own. /statusz and /flagz: since when which server runs, and with which flags. For people. */
 import { KUBERNETES_VERSION } from '../../api/catalogue.js'
+import { acceptsType } from '../../api/media-type.js'
 import type { Clock } from '../../lib/clock.js'
-import type { Exchange } from '../http/exchange.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 
 const TEXT = 'text/plain; charset=utf-8'
@@ -18,7 +18,7 @@ export interface StatusPathsOptions {
 export function installStatusPaths(paths: NonResourcePaths, { flags, startedMs, clock }: StatusPathsOptions): void {
   const show = (path: string, text: () => string): void => {
     paths.exact(path, (exchange) => {
-      if (acceptsText(exchange)) exchange.respond({ status: 200, contentType: TEXT }, text())
+      if (acceptsType(exchange.head.accept, 'text/plain')) exchange.respond({ status: 200, contentType: TEXT }, text())
       else exchange.respond({ status: 406, contentType: TEXT }, 'media type not acceptable, must be: text/plain\n')
       return undefined
     })
@@ -52,12 +52,4 @@ function uptime(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (n: number): string => String(n).padStart(2, '0')
   return `${Math.floor(seconds / 3600)} hr ${two(Math.floor(seconds / 60) % 60)} min ${two(seconds % 60)} sec`
-}
-
-function acceptsText({ head }: Exchange): boolean {
-  if (head.accept.trim() === '') return true
-  return head.accept
-    .split(',')
-    .map((clause) => clause.split(';')[0]!.trim())
-    .some((type) => type === '*/*' || type === 'text/*' || type === 'text/plain')
 }

@@ -1,5 +1,5 @@
 /** Thread: main, or a front end's own. Where authentication finds the objects that credentials hang on. */
-import type { UserInfo } from '../../api/user-info.js'
+import { API_SERVER_USER } from '../../api/user-info.js'
 import type { SharedObjectsOptions, SourceResource } from '../../auth/authn/object-source.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { systemClock } from '../../lib/clock.js'
@@ -7,7 +7,6 @@ import type { Served } from '../../workers/scheme/served.js'
 import type { PoolRunner } from '../threads/pool.js'
 import { NO_QUERY, requestInfo } from './request-info.js'
 
-const SERVER: UserInfo = { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
 const TIMEOUT_MS = 10_000
 
 export function objectsOf(cache: CacheClient, served: Served, pool: PoolRunner): SharedObjectsOptions {
@@ -36,7 +35,7 @@ async function readStored(
     info: requestInfo('GET', `/api/v1/${within}${resource}/${name}`, NO_QUERY),
     method: 'GET',
     query: '',
-    user: SERVER,
+    user: API_SERVER_USER,
     accept: 'application/json',
     contentType: '',
     userAgent: 'keelson',

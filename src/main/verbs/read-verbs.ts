@@ -2,8 +2,8 @@
  * Thread: main. GET, LIST and WATCH, answered from shared memory in the form that is asked for; what memory does not hold, or
  * not in such a form, goes to the pool. Keeps the watches that are under way and the hubs that feed them.
  */
-import { type AcceptedMediaType, negotiate } from '../../api/media-type.js'
-import { newNotAcceptable, newTooManyRequests } from '../../api/status.js'
+import { type AcceptedMediaType, acceptedMediaType } from '../../api/media-type.js'
+import { newTooManyRequests } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
@@ -25,10 +25,6 @@ import { startStorageWatch } from './storage-watch.js'
 import { startWatch } from './watch.js'
 import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './watch-frames.js'
 import { type Hub, WatchHub } from './watch-hub.js'
-
-const WITHOUT_PROTOBUF = { protobuf: false }
-const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
-const STREAM_REPRESENTATIONS = ', application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch'
 
 export interface ReadVerbsOptions {
   readonly cache: CacheView
@@ -169,15 +165,7 @@ export class ReadVerbs {
 
 /** The form that the client takes; throws the 406 when it takes none of ours. */
 function acceptedForm(exchange: Exchange, streams: boolean, resource: ServedResource): AcceptedMediaType {
-  const accepted = negotiate(exchange.head.accept, resource.itemsCarryKind ? WITHOUT_PROTOBUF : undefined)
-  if (accepted === 'unknown') {
-    throw newNotAcceptable(
-      `406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`,
-    )
-  }
-  if (accepted === 'unknown-transformation')
-    throw newNotAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`, false)
-  return accepted
+  return acceptedMediaType(exchange.head.accept, { protobuf: !resource.itemsCarryKind, streams })
 }
 
 /** As memory holds it. */

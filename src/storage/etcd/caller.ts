@@ -5,9 +5,10 @@
  */
 import type { Clock } from '../../lib/clock.js'
 import type { CallOptions } from '../contract/kv.js'
+import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import type { GrpcChannel } from './channel.js'
 import type { Endpoints } from './endpoints.js'
-import { GrpcError, GrpcStatus, isServerTrouble } from './grpc-error.js'
+import { isServerTrouble } from './etcd-error.js'
 
 export interface CallerOptions {
   readonly endpoints: Endpoints

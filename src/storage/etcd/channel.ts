@@ -10,7 +10,7 @@
  */
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
-import { GrpcError, GrpcStatus } from './grpc-error.js'
+import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import { Http2Connection } from './http2/connection.js'
 import { encodeHeaders } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'

@@ -8,8 +8,8 @@
 import type { Clock } from '../../lib/clock.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
+import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import { GrpcChannel } from './channel.js'
-import { GrpcError, GrpcStatus } from './grpc-error.js'
 import type { TlsOptions } from './tls-options.js'
 
 export interface EndpointsOptions {

@@ -23,11 +23,12 @@ import {
   NO_LEASE,
   prefixEnd,
 } from '../contract/kv.js'
+import { ReplyTooLargeError } from '../grpc/grpc-error.js'
 import { Caller } from './caller.js'
 import { Endpoints } from './endpoints.js'
 import { EtcdAdmin } from './etcd-admin.js'
+import { toStorageError } from './etcd-error.js'
 import { EtcdWatch } from './etcd-watch.js'
-import { ReplyTooLargeError, toStorageError } from './grpc-error.js'
 import {
   decodeRange,
   decodeTxn,
@@ -44,7 +45,7 @@ import type { TlsOptions } from './tls-options.js'
 export interface EtcdKVOptions {
   /** `https://host:2379` or `http://…`; all of one cluster. */
   readonly endpoints: readonly string[]
-  readonly tls?: TlsOptions
+  readonly tls?: TlsOptions | undefined
   readonly clock?: Clock
   readonly random?: Random
   readonly logger?: Logger

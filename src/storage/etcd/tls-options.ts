@@ -1,4 +1,6 @@
 /** Thread: any. How a connection to etcd is made secure. */
+import { readFileSync } from 'node:fs'
+import type { TransportConfig } from '../factory/storage-config.js'
 
 export interface TlsOptions {
   readonly ca?: string | Buffer
@@ -6,4 +8,14 @@ export interface TlsOptions {
   readonly key?: string | Buffer
   /** The name in the server's certificate, when it is not the host of the URL. */
   readonly serverName?: string
+}
+
+/** Undefined: no file is named, and what a connection trusts is what Node does. */
+export function loadTlsOptions({ trustedCaFile, certFile, keyFile }: TransportConfig): TlsOptions | undefined {
+  if (trustedCaFile === '' && certFile === '' && keyFile === '') return undefined
+  return {
+    ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
+    ...(certFile === '' ? {} : { cert: readFileSync(certFile) }),
+    ...(keyFile === '' ? {} : { key: readFileSync(keyFile) }),
+  }
 }

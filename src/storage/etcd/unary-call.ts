@@ -1,7 +1,7 @@
 /** Thread: any. One gRPC call with one reply on an HTTP/2 stream: deadline, cancellation, status. */
 import type { Clock, Timer } from '../../lib/clock.js'
-import { GrpcError, GrpcStatus } from './grpc-error.js'
-import { GrpcFramer } from './grpc-framer.js'
+import { GrpcError, GrpcStatus, percentDecoded } from '../grpc/grpc-error.js'
+import { GrpcFramer } from '../grpc/grpc-framer.js'
 import { ErrorCode } from './http2/frames.js'
 import type { Headers } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'
@@ -124,13 +124,4 @@ export function readStatus(headers: Headers): GrpcError | 'ok' | undefined {
   const http = headers.get(':status')
   if (http !== undefined && http !== '200') return new GrpcError(GrpcStatus.unavailable, `HTTP status ${http}`)
   return undefined
-}
-
-function percentDecoded(message: string): string {
-  try {
-    return decodeURIComponent(message)
-  } catch (error) {
-    if (error instanceof URIError) return message
-    throw error
-  }
 }

@@ -1,7 +1,8 @@
 /** Thread: any. One gRPC stream that carries one watch, on one connection. etcd-watch.ts opens the next when it breaks. */
+
+import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
+import { GrpcFramer } from '../grpc/grpc-framer.js'
 import type { GrpcChannel } from './channel.js'
-import { GrpcError, GrpcStatus } from './grpc-error.js'
-import { GrpcFramer } from './grpc-framer.js'
 import { ErrorCode } from './http2/frames.js'
 import type { Headers } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'

@@ -3,7 +3,7 @@
  * that nobody reads, twice the same field or a wrong type is an error, since a typing mistake here means plain secrets.
  */
 import { load, YAMLException } from 'js-yaml'
-import { parseGoDuration } from './go-duration.js'
+import { parseDurationMs } from '../../api/duration.js'
 
 export interface EncryptionKey {
   readonly name: string
@@ -144,7 +144,7 @@ class Reader {
 
   duration(name: string): number | undefined {
     const milliseconds = (value: unknown): number | undefined =>
-      typeof value === 'string' ? parseGoDuration(value) : undefined
+      typeof value === 'string' ? parseDurationMs(value) : undefined
     return this.#typed(name, 'a duration such as 3s', milliseconds)
   }
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
-import { GrpcError } from './kms/grpc-unary.js'
+import { GrpcError } from '../grpc/grpc-error.js'
 import type { ResourceTransformers } from './resource-transformers.js'
 
 type TransformationType = 'from_storage' | 'to_storage'
@@ -136,6 +136,6 @@ function prefixOf(data: Uint8Array): string {
 /** What the key service said, when it was asked. */
 function statusOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof GrpcError) return STATUS_NAMES[cause.code] ?? 'Unknown'
+    if (cause instanceof GrpcError) return STATUS_NAMES[cause.status] ?? 'Unknown'
   return 'unknown-non-grpc'
 }

@@ -1,7 +1,7 @@
 /** Thread: pool. Objects, lists and Statuses as the bytes that the client asked for. */
 import { formatGroupVersion } from '../../api/group-version.js'
 import { encodeText, encodeUntyped } from '../../api/json/encode.js'
-import { type AcceptedMediaType, CONTENT_TYPES, negotiate } from '../../api/media-type.js'
+import { type AcceptedMediaType, acceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
 import { type Json, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import { encodeBuiltin, encodeObjectList, hasProtobuf } from '../../api/protobuf/builtin.js'
 import { encodeProtobuf } from '../../api/protobuf/envelope.js'
@@ -12,15 +12,9 @@ import type { ListResult } from '../../storage/contract/interface.js'
 import type { WorkerRequest } from './request.js'
 import { type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
 
-const REPRESENTATIONS = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
-
 /** Throws NotAcceptable. */
 export function acceptedOf(worker: WorkerRequest): AcceptedMediaType {
-  const accepted = negotiate(worker.request.accept, { protobuf: hasProtobuf(worker.endpoint.schema) })
-  if (accepted === 'unknown')
-    throw newNotAcceptable(`406: Not Acceptable\n\nAvailable representations: ${REPRESENTATIONS}`)
-  if (accepted === 'unknown-transformation')
-    throw newNotAcceptable(`only the following media types are accepted: ${REPRESENTATIONS}`, false)
+  const accepted = acceptedMediaType(worker.request.accept, { protobuf: hasProtobuf(worker.endpoint.schema) })
   const pretty = worker.query.get('pretty')
   return pretty === 'true' || pretty === '1' ? { ...accepted, pretty: true } : accepted
 }

@@ -1,5 +1,4 @@
 /** Thread: owner. One storage cluster in the owner: its store, its cache, its monitors, and the ports it serves. */
-import { readFileSync } from 'node:fs'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { StatusListener } from '../../cacher/feed/cached-resource.js'
 import { Cacher } from '../../cacher/feed/cacher.js'
@@ -12,7 +11,8 @@ import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { EmbeddedEngine } from '../../storage/embedded/embedded-engine.js'
 import { KvServer } from '../../storage/embedded/kv-server.js'
 import { EtcdKV } from '../../storage/etcd/etcd-kv.js'
-import { IN_MEMORY, type StorageConfig, type TransportConfig } from '../../storage/factory/storage-config.js'
+import { loadTlsOptions } from '../../storage/etcd/tls-options.js'
+import { IN_MEMORY, type StorageConfig } from '../../storage/factory/storage-config.js'
 import { Compactor } from '../../storage/monitors/compactor.js'
 import { DbSizeMonitor } from '../../storage/monitors/db-size-monitor.js'
 import { type Health, HealthCheck } from '../../storage/monitors/health-check.js'
@@ -82,7 +82,7 @@ export class OwnerCluster {
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
       return new OwnerCluster(options, cacher, prefix, () => engine.close())
     }
-    const kv = new EtcdKV({ endpoints: config.transport.servers, ...tlsOf(config.transport), clock, logger })
+    const kv = new EtcdKV({ endpoints: config.transport.servers, tls: loadTlsOptions(config.transport), clock, logger })
     const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
     return new OwnerCluster(options, cacher, prefix, () => kv.close())
   }
@@ -118,16 +118,5 @@ export class OwnerCluster {
     const { port1, port2 } = new MessageChannel()
     this.#kvServer.serve(port1)
     return port2
-  }
-}
-
-function tlsOf({ keyFile, certFile, trustedCaFile }: TransportConfig): { tls?: object } {
-  if (keyFile === '' && certFile === '' && trustedCaFile === '') return {}
-  return {
-    tls: {
-      ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
-      ...(certFile === '' ? {} : { cert: readFileSync(certFile) }),
-      ...(keyFile === '' ? {} : { key: readFileSync(keyFile) }),
-    },
   }
 }

@@ -5,7 +5,7 @@
 
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { RequestInfo } from '../../api/request-info.js'
-import type { UserInfo } from '../../api/user-info.js'
+import { API_SERVER_USER } from '../../api/user-info.js'
 import { aggregatableRole, aggregate, ruleObject } from '../../auth/authz/aggregation.js'
 import type { BootstrapPolicy } from '../../auth/authz/bootstrap/bootstrap-policy.js'
 import type { BindingObject, RoleObject } from '../../auth/authz/bootstrap/policy-text.js'
@@ -20,7 +20,6 @@ const DEADLINE_MS = 60_000
 /** As Kubernetes names who wrote them. */
 const MANAGER = 'kube-apiserver'
 const AGGREGATION_MANAGER = 'clusterrole-aggregation-controller'
-const SERVER: UserInfo = { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
 
 export interface AccessBootstrapOptions {
   readonly lookup: ObjectLookup
@@ -145,7 +144,7 @@ function serverRequest(
     },
     method,
     query: '',
-    user: SERVER,
+    user: API_SERVER_USER,
     accept: 'application/json',
     contentType: 'application/json',
     userAgent: MANAGER,

@@ -3,11 +3,10 @@ import type { AdmissionWriter } from '../../admission/objects.js'
 import type { GroupVersionResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
 import { isStatusError } from '../../api/status.js'
+import { API_SERVER_USER } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
 import type { EndpointTable } from '../endpoints/endpoint-table.js'
-
-const SERVER = { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} }
 
 export class RegistryAdmissionWriter implements AdmissionWriter {
   readonly #endpoints: EndpointTable
@@ -35,7 +34,7 @@ export class RegistryAdmissionWriter implements AdmissionWriter {
       verb: 'create',
       apiGroup,
       apiVersion,
-      user: SERVER,
+      user: API_SERVER_USER,
       dryRun: false,
       now: () => this.#clock.now(),
       addWarning: () => undefined,

@@ -1,5 +1,4 @@
 /** Thread: pool. The way from a worker to the storage: its own connection to etcd, or the line to the engine's owner. */
-import { readFileSync } from 'node:fs'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { assert } from '../../lib/assert.js'
 import { systemClock } from '../../lib/clock.js'
@@ -10,6 +9,7 @@ import type { KV } from '../../storage/contract/kv.js'
 import { exactBytes } from '../../storage/embedded/port-bytes.js'
 import { RemoteKV } from '../../storage/embedded/remote-kv.js'
 import { EtcdKV } from '../../storage/etcd/etcd-kv.js'
+import { loadTlsOptions } from '../../storage/etcd/tls-options.js'
 import type { Backend } from '../../storage/factory/decorator.js'
 import type { StorageConfig } from '../../storage/factory/storage-config.js'
 import { LeaseManager } from '../../storage/monitors/lease-manager.js'
@@ -42,17 +42,11 @@ function embedded(cache: CacheClient): KV {
 }
 
 function etcd({ transport }: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): KV {
-  const { servers, trustedCaFile, certFile, keyFile } = transport
-  const secure = trustedCaFile !== '' || certFile !== ''
-  const tls = {
-    ...(trustedCaFile === '' ? {} : { ca: readFileSync(trustedCaFile) }),
-    ...(certFile === '' ? {} : { cert: readFileSync(certFile), key: readFileSync(keyFile) }),
-  }
   return new EtcdKV({
-    endpoints: servers,
+    endpoints: transport.servers,
+    tls: loadTlsOptions(transport),
     logger,
     onDraft: (key, value, { body, ...draft }) =>
       cache.handDraft(cluster, { key, value: exactBytes(value), draft: { ...draft, body: exactBytes(body) } }),
-    ...(secure ? { tls } : {}),
   })
 }

@@ -1,7 +1,7 @@
 import http2 from 'node:http2'
 import type net from 'node:net'
-import { GrpcFramer } from '#keelson/storage/etcd/grpc-framer.js'
 import { WireReader, WireWriter } from '#keelson/storage/etcd/wire.js'
+import { GrpcFramer } from '#keelson/storage/grpc/grpc-framer.js'
 
 export interface FakeWatchReply {
   readonly revision: number

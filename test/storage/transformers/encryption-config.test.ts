@@ -2,7 +2,6 @@ import t from 'tap'
 import { describeFieldError } from '#keelson/api/status.js'
 import { decodeEncryptionConfiguration } from '#keelson/storage/transformers/encryption-config.js'
 import { validateEncryptionConfiguration } from '#keelson/storage/transformers/encryption-config-validation.js'
-import { parseGoDuration } from '#keelson/storage/transformers/go-duration.js'
 
 const KEY_16 = Buffer.alloc(16, 1).toString('base64')
 const KEY_32 = Buffer.alloc(32, 1).toString('base64')
@@ -181,21 +180,4 @@ t.test('KMS providers', async (t) => {
   t.match(forProviders(kms({ apiVersion: 'v1', cachesize: 10 })), [/KMS v1 \(the default\) is not supported/])
   t.match(forProviders(kms({ apiVersion: undefined })), [/KMS v1 \(the default\) is not supported/])
   t.match(forProviders(kms({ apiVersion: 'v3' })), [/not a version/])
-})
-
-t.test("durations are Go's", async (t) => {
-  const cases: [string, number | undefined][] = [
-    ['3s', 3000],
-    ['1h30m', 5_400_000],
-    ['-1.5s', -1500],
-    ['.5ms', 0.5],
-    ['0', 0],
-    ['+2us', 0.002],
-    ['', undefined],
-    ['3', undefined],
-    ['s', undefined],
-    ['3 s', undefined],
-    ['3sx', undefined],
-  ]
-  for (const [text, expected] of cases) t.equal(parseGoDuration(text), expected, text)
 })

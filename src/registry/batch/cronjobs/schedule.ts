@@ -1,5 +1,5 @@
 /** Thread: any. Cron schedules: whether they can be understood. */
-import { DurationError, parseDuration } from '../../../api/duration.js'
+import { parseDurationMs } from '../../../api/duration.js'
 import { isTimeZone } from './time-zone.js'
 
 const names = (text: string, from: number): ReadonlyMap<string, number> =>
@@ -44,14 +44,7 @@ function isPlainSchedule(text: string): boolean {
 
 function isDescriptor(text: string): boolean {
   if (DESCRIPTORS.has(text)) return true
-  if (!text.startsWith(EVERY)) return false
-  try {
-    parseDuration(text.slice(EVERY.length))
-    return true
-  } catch (error) {
-    if (error instanceof DurationError) return false
-    throw error
-  }
+  return text.startsWith(EVERY) && parseDurationMs(text.slice(EVERY.length)) !== undefined
 }
 
 const isField = (text: string, field: Field): boolean => {

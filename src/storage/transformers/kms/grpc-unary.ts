@@ -5,6 +5,8 @@
 import http2 from 'node:http2'
 import net from 'node:net'
 import type { Clock } from '../../../lib/clock.js'
+import { GrpcError, GrpcStatus, percentDecoded, ReplyTooLargeError } from '../../grpc/grpc-error.js'
+import { GrpcFramer, grpcFrame } from '../../grpc/grpc-framer.js'
 
 export interface GrpcUnaryClientOptions {
   /** A path; a leading @ names a socket in Linux's abstract namespace. */
@@ -16,7 +18,6 @@ export interface GrpcUnaryClientOptions {
 /** gRPC's own default for what a client receives. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const CONNECT_RETRY_MS = 200
-const FRAME_HEADER_BYTES = 5
 
 /** How a server that is going away ends what it has not looked at. */
 const NOT_PROCESSED: readonly number[] = [
@@ -25,21 +26,9 @@ const NOT_PROCESSED: readonly number[] = [
   http2.constants.NGHTTP2_CANCEL,
 ]
 
-const OK = 0
-const DEADLINE_EXCEEDED = 4
-const INTERNAL = 13
-const UNAVAILABLE = 14
-const UNKNOWN = 2
-
-export class GrpcError extends Error {
-  override readonly name = 'GrpcError'
-  /** gRPC's status number. */
-  readonly code: number
-  constructor(code: number, detail: string, cause?: unknown) {
-    super(`gRPC status ${code}: ${detail}`, cause === undefined ? undefined : { cause })
-    this.code = code
-  }
-}
+/** An error of a call whose text names the status, because it is read in logs and health checks. */
+const failure = (status: number, detail: string, cause?: unknown): GrpcError =>
+  new GrpcError(status, `gRPC status ${status}: ${detail}`, { cause })
 
 /** No connection, or one that ended before any answer. Key services may be asked twice, so the call is tried again. */
 class NotConnected extends Error {}
@@ -58,14 +47,14 @@ export class GrpcUnaryClient {
     const { clock, timeoutMs } = this.#options
     const deadlineMs = clock.monotonicMs() + timeoutMs
     for (;;) {
-      if (this.#closed) throw new GrpcError(UNAVAILABLE, 'the client is closed')
+      if (this.#closed) throw failure(GrpcStatus.unavailable, 'the client is closed')
       const leftMs = deadlineMs - clock.monotonicMs()
       try {
         const session = await this.#connected()
         return await this.#exchange(session, path, message, leftMs)
       } catch (error) {
         if (!(error instanceof NotConnected)) throw error
-        if (leftMs <= CONNECT_RETRY_MS) throw new GrpcError(UNAVAILABLE, error.message, error.cause)
+        if (leftMs <= CONNECT_RETRY_MS) throw failure(GrpcStatus.unavailable, error.message, error.cause)
         await this.#pause(CONNECT_RETRY_MS)
       }
     }
@@ -135,7 +124,7 @@ export class GrpcUnaryClient {
         'grpc-timeout': `${Math.max(1, Math.ceil(timeoutMs))}m`,
       })
       const timer = this.#options.clock.after(timeoutMs, () => {
-        fail(new GrpcError(DEADLINE_EXCEEDED, `no answer within ${Math.round(timeoutMs)} ms`))
+        fail(failure(GrpcStatus.deadlineExceeded, `no answer within ${Math.round(timeoutMs)} ms`))
       })
       let failed = false
       const fail = (error: Error): void => {
@@ -148,7 +137,8 @@ export class GrpcUnaryClient {
       stream.on('response', (headers) => reply.headers(headers))
       stream.on('trailers', (trailers) => reply.trailers(trailers))
       stream.on('data', (chunk: Buffer) => {
-        if (!reply.data(chunk)) fail(new GrpcError(INTERNAL, 'the answer is larger than 4 MiB'))
+        const unwanted = reply.data(chunk)
+        if (unwanted !== undefined) fail(unwanted)
       })
       let streamError: Error | undefined
       stream.on('error', (error: Error) => {
@@ -168,7 +158,7 @@ export class GrpcUnaryClient {
         if (outcome instanceof GrpcError) reject(outcome)
         else resolve(outcome)
       })
-      stream.end(frame(message))
+      stream.end(grpcFrame(message))
     })
   }
 }
@@ -178,8 +168,8 @@ class Reply {
   #httpStatus: number | undefined
   #status: string | undefined
   #statusMessage = ''
-  #chunks: Buffer[] = []
-  #size = 0
+  readonly #framer = new GrpcFramer(MAX_MESSAGE_BYTES)
+  #messages: Buffer[] = []
 
   get begun(): boolean {
     return this.#httpStatus !== undefined
@@ -198,39 +188,28 @@ class Reply {
     if (typeof message === 'string') this.#statusMessage = percentDecoded(message)
   }
 
-  data(chunk: Buffer): boolean {
-    this.#chunks.push(chunk)
-    this.#size += chunk.length
-    return this.#size <= MAX_MESSAGE_BYTES + FRAME_HEADER_BYTES
+  /** Undefined, or why no more of the answer is wanted. */
+  data(chunk: Buffer): GrpcError | undefined {
+    try {
+      this.#messages.push(...this.#framer.push(chunk))
+      return undefined
+    } catch (error) {
+      if (error instanceof ReplyTooLargeError) return failure(GrpcStatus.internal, 'the answer is larger than 4 MiB')
+      return failure(GrpcStatus.internal, (error as Error).message)
+    }
   }
 
   outcome(error: Error | undefined): Uint8Array | GrpcError {
-    if (error !== undefined) return new GrpcError(UNAVAILABLE, error.message, error)
-    if (this.#httpStatus === undefined) return new GrpcError(UNAVAILABLE, 'the call was cut off before an answer')
-    if (this.#status === undefined) return new GrpcError(UNKNOWN, `no gRPC status; HTTP status ${this.#httpStatus}`)
-    const code = Number.parseInt(this.#status, 10)
-    if (code !== OK) return new GrpcError(Number.isNaN(code) ? UNKNOWN : code, this.#statusMessage)
-    const body = Buffer.concat(this.#chunks)
-    if (body.length < FRAME_HEADER_BYTES || body.length !== FRAME_HEADER_BYTES + body.readUInt32BE(1)) {
-      return new GrpcError(INTERNAL, 'the answer is not one whole message')
-    }
-    if (body[0] !== 0) return new GrpcError(INTERNAL, 'the answer is compressed, which was not asked for')
-    return body.subarray(FRAME_HEADER_BYTES)
-  }
-}
-
-function frame(message: Uint8Array): Buffer {
-  const out = Buffer.alloc(FRAME_HEADER_BYTES + message.length)
-  out.writeUInt32BE(message.length, 1)
-  out.set(message, FRAME_HEADER_BYTES)
-  return out
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // Not what gRPC prescribes; the text as it came says more than a failure to decode it.
-    return text
+    if (error !== undefined) return failure(GrpcStatus.unavailable, error.message, error)
+    if (this.#httpStatus === undefined) return failure(GrpcStatus.unavailable, 'the call was cut off before an answer')
+    if (this.#status === undefined)
+      return failure(GrpcStatus.unknown, `no gRPC status; HTTP status ${this.#httpStatus}`)
+    const status = Number.parseInt(this.#status, 10)
+    if (status !== GrpcStatus.ok)
+      return failure(Number.isNaN(status) ? GrpcStatus.unknown : status, this.#statusMessage)
+    const [message, ...more] = this.#messages
+    if (message === undefined || more.length > 0 || this.#framer.midway)
+      return failure(GrpcStatus.internal, 'the answer is not one whole message')
+    return message
   }
 }

@@ -1,48 +1,6 @@
-/** Thread: any. gRPC's status codes, and what etcd means by them in the words of the storage contract. */
+/** Thread: any. What etcd means by gRPC's statuses, in the words of the storage contract. */
 import { StorageError, type StorageErrorCode } from '../contract/errors.js'
-
-export const GrpcStatus = {
-  ok: 0,
-  cancelled: 1,
-  unknown: 2,
-  invalidArgument: 3,
-  deadlineExceeded: 4,
-  notFound: 5,
-  alreadyExists: 6,
-  resourceExhausted: 8,
-  failedPrecondition: 9,
-  outOfRange: 11,
-  unavailable: 14,
-} as const
-
-export interface GrpcErrorOptions {
-  /** The request cannot have reached a server: it is safe to send it again. */
-  readonly notSent?: boolean
-  readonly cause?: unknown
-}
-
-export class GrpcError extends Error {
-  override readonly name = 'GrpcError'
-  readonly status: number
-  readonly notSent: boolean
-
-  constructor(status: number, message: string, options: GrpcErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    this.status = status
-    this.notSent = options.notSent ?? false
-  }
-}
-
-/** The reply was larger than the caller wants to hold: ask for less. */
-export class ReplyTooLargeError extends Error {
-  override readonly name = 'ReplyTooLargeError'
-  readonly bytes: number
-
-  constructor(bytes: number) {
-    super(`the reply has ${bytes} bytes`)
-    this.bytes = bytes
-  }
-}
+import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 
 /** etcd's texts are part of its interface: its own client tells its errors apart by them. */
 const CODE_BY_TEXT: readonly (readonly [string, StorageErrorCode])[] = [

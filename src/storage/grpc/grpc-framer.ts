@@ -1,11 +1,19 @@
-/** Thread: any. Cuts the bytes of a gRPC stream into messages, wherever the chunks happen to end. */
+/** Thread: any. gRPC's frames: five bytes before each message, which say whether it is compressed and how long it is. */
 import { GrpcError, GrpcStatus, ReplyTooLargeError } from './grpc-error.js'
 
-const HEADER_BYTES = 5
+export const FRAME_HEADER_BYTES = 5
 
+export function grpcFrame(message: Uint8Array): Buffer {
+  const frame = Buffer.alloc(FRAME_HEADER_BYTES + message.length)
+  frame.writeUInt32BE(message.length, 1)
+  frame.set(message, FRAME_HEADER_BYTES)
+  return frame
+}
+
+/** Cuts the bytes of a stream into messages, wherever the chunks happen to end. */
 export class GrpcFramer {
   readonly #maxMessageBytes: number
-  readonly #header = Buffer.alloc(HEADER_BYTES)
+  readonly #header = Buffer.alloc(FRAME_HEADER_BYTES)
   #headerFilled = 0
   /** The message under way, when it spans chunks. */
   #body: Buffer | undefined
@@ -32,7 +40,7 @@ export class GrpcFramer {
       const copied = chunk.copy(this.#header, this.#headerFilled, at)
       at += copied
       this.#headerFilled += copied
-      if (this.#headerFilled < HEADER_BYTES) break
+      if (this.#headerFilled < FRAME_HEADER_BYTES) break
       this.#headerFilled = 0
       const length = this.#announcedLength()
       if (chunk.length - at >= length) {
@@ -44,6 +52,11 @@ export class GrpcFramer {
       }
     }
     return messages
+  }
+
+  /** Whether the last message has begun and is not all there. */
+  get midway(): boolean {
+    return this.#headerFilled > 0 || this.#body !== undefined
   }
 
   #announcedLength(): number {

@@ -1,6 +1,7 @@
 import { test } from 'tap'
 import { StorageError } from '#keelson/storage/contract/errors.js'
-import { GrpcError, isServerTrouble, toStorageError } from '#keelson/storage/etcd/grpc-error.js'
+import { isServerTrouble, toStorageError } from '#keelson/storage/etcd/etcd-error.js'
+import { GrpcError } from '#keelson/storage/grpc/grpc-error.js'
 
 test('what etcd says becomes a code of the contract', async (t) => {
   const table: [number, string, string][] = [

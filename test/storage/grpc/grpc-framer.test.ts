@@ -1,6 +1,6 @@
 import { test } from 'tap'
-import { ReplyTooLargeError } from '#keelson/storage/etcd/grpc-error.js'
-import { GrpcFramer } from '#keelson/storage/etcd/grpc-framer.js'
+import { ReplyTooLargeError } from '#keelson/storage/grpc/grpc-error.js'
+import { GrpcFramer } from '#keelson/storage/grpc/grpc-framer.js'
 
 const frame = (body: string): Buffer => {
   const header = Buffer.alloc(5)
