@@ -2,6 +2,7 @@
 import { firstOffered } from '../../api/media-type.js'
 import { OPENAPI_V2_PROTOBUF, OPENAPI_V2_PROTOBUF_OLD } from '../../api/openapi/openapi-v2-protobuf.js'
 import { newNotAcceptable } from '../../api/status.js'
+import { lookupTable } from '../../lib/lookup-table.js'
 import type { Exchange } from '../http/exchange.js'
 import { respondEncoded } from '../http/respond-encoded.js'
 import { writeStatus } from '../http/write-status.js'
@@ -10,13 +11,13 @@ import type { NonResourcePaths } from './non-resource-paths.js'
 
 const V2 = '/openapi/v2'
 const V3 = '/openapi/v3'
-const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = {
+const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = lookupTable<'json' | 'protobuf'>({
   '*/*': 'json',
   'application/*': 'json',
   'application/json': 'json',
   [OPENAPI_V2_PROTOBUF]: 'protobuf',
   [OPENAPI_V2_PROTOBUF_OLD]: 'protobuf',
-}
+})
 
 export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner): void {
   const document = async (exchange: Exchange, path: string, form: 'json' | 'protobuf'): Promise<void> =>
