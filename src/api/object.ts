@@ -4,6 +4,9 @@
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json | undefined }
 export type JsonObject = { [key: string]: Json | undefined }
 
+export const isJsonObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 export interface OwnerReference {
   apiVersion: string
   kind: string

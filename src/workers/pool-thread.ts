@@ -6,7 +6,6 @@ import type { KubeObject } from '../api/object.js'
 import { Authentication } from '../auth/authn/authentication.js'
 import { ServiceAccountTokenIssuer } from '../auth/authn/service-account-tokens.js'
 import { openAuthorizer } from '../auth/authz/open-authorizer.js'
-import { RBAC_GROUP } from '../auth/authz/rbac-index.js'
 import { CacheClient } from '../cacher/read/cache-client.js'
 import { CacheDelegator } from '../cacher/read/cache-delegator.js'
 import { assert } from '../lib/assert.js'
@@ -19,15 +18,12 @@ import { threadRecorder } from '../metrics/thread-recorder.js'
 import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
+import { ServiceRegistry } from '../registry/core/services/service-registry.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
-import { escalationHooks } from '../registry/rbac.authorization.k8s.io/escalation-hooks.js'
-import { adminAccessHooks } from '../registry/resource.k8s.io/admin-access-hooks.js'
-import { claimStatusHooks } from '../registry/resource.k8s.io/claim-status-hooks.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/factory/decorator.js'
 import { transportKey } from '../storage/factory/storage-config.js'
 import { Connect } from './endpoints/connect/connect.js'
 import { EndpointTable } from './endpoints/endpoint-table.js'
-import { handlerTable } from './endpoints/subresources/handler-table.js'
 import { admissionChain } from './pool/admission-plugins.js'
 import { RegistryAdmissionWriter } from './pool/admission-writer.js'
 import { openBackend } from './pool/backend.js'
@@ -36,8 +32,7 @@ import { MasterLeases } from './pool/master-leases.js'
 import { ObjectLookup } from './pool/object-lookup.js'
 import { PoolWorker } from './pool/pool-worker.js'
 import { RegistryQuotaStatusStore } from './pool/quota-status-store.js'
-import { ServiceRegistry } from './pool/service-registry.js'
-import { readNamespace, StoredObjects } from './pool/stored-objects.js'
+import { StoredObjects } from './pool/stored-objects.js'
 import { openTransformers } from './pool/transformers.js'
 import { Scheme } from './scheme/scheme.js'
 import { ThreadInspector } from './thread-inspector.js'
@@ -100,12 +95,15 @@ async function open(start: PoolStart): Promise<PoolWorker> {
   const endpoints: EndpointTable = new EndpointTable({
     scheme,
     restOptions,
-    handlers: handlerTable({
-      storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
-      tokenIssuer: new ServiceAccountTokenIssuer(start.authentication.serviceAccounts),
-      identity: { tokens: () => identity().tokens, apiAudiences: start.authentication.serviceAccounts.apiAudiences },
+    dependencies: {
       authorizer,
-    }),
+      heldRules: rbac,
+      tokenIssuer: new ServiceAccountTokenIssuer(start.authentication.serviceAccounts),
+      tokens: () => identity().tokens,
+      apiAudiences: start.authentication.serviceAccounts.apiAudiences,
+      storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
+      serviceHooks: () => services().hooks,
+    },
     eventTtlSeconds: start.eventTtlSeconds,
     allowPrivileged: start.allowPrivileged,
     // The object is gone all the same: what could not be told is mended by those who count.
@@ -113,14 +111,6 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       admission
         .deleted(resource, object)
         .catch((error: unknown) => logger.warn({ err: error, resource }, 'a deletion was not counted')),
-    hooks: ({ group, resource }) => {
-      if (group === RBAC_GROUP) return escalationHooks(resource, { authorizer, held: rbac })
-      if (group === 'resource.k8s.io') {
-        const namespace = (name: string): Promise<KubeObject | undefined> => readNamespace(endpoints, name)
-        return { ...adminAccessHooks(resource, namespace), ...claimStatusHooks(resource, { authorizer, namespace }) }
-      }
-      return group === '' && resource === 'services' ? services().hooks : undefined
-    },
   })
   followChanges(line.changes, scheme, endpoints)
   let authentication: Authentication | undefined

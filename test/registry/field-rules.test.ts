@@ -4,7 +4,10 @@ import { decodeJson } from '#keelson/api/json/decode.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
-import { adminAccessHooks } from '#keelson/registry/resource.k8s.io/admin-access-hooks.js'
+import {
+  adminAccessHooks,
+  type ClaimKind,
+} from '#keelson/registry/resource.k8s.io/resourceclaims/admin-access-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { partialObjectMetadata } from '#keelson/workers/endpoints/table.js'
 
@@ -207,14 +210,16 @@ t.test('expressions of policies speak of what there is', (t) => {
 
 t.test('admin access to devices needs a label of the namespace', async (t) => {
   const spec = { devices: { requests: [{}, { exactly: { adminAccess: true } }] } }
-  const cases: [string, KubeObject][] = [
-    ['resourceclaims', { spec }],
-    ['resourceclaimtemplates', { spec: { spec } }],
+  const cases: [ClaimKind, KubeObject][] = [
+    [{ kind: 'ResourceClaim', specAt: ['spec'] }, { spec }],
+    [{ kind: 'ResourceClaimTemplate', specAt: ['spec', 'spec'] }, { spec: { spec } }],
   ]
-  for (const [resource, object] of cases) {
+  for (const [claims, object] of cases) {
     const begin = (labels?: Record<string, string>, given = object): Promise<unknown> =>
-      adminAccessHooks(resource, async () => (labels === undefined ? undefined : { metadata: { labels } }))!
-        .beginCreate!(given, context)
+      adminAccessHooks(claims, async () => (labels === undefined ? undefined : { metadata: { labels } })).beginCreate!(
+        given,
+        context,
+      )
     await t.resolves(begin({ 'resource.kubernetes.io/admin-access': 'true' }))
     for (const labels of [undefined, {}, { 'resource.kubernetes.io/admin-access': 'no' }])
       await t.rejects(begin(labels), { message: /spec\.devices\.requests\[1\]\.adminAccess: Forbidden/ })

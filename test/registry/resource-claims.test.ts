@@ -4,7 +4,7 @@ import type { KubeObject } from '#keelson/api/object.js'
 import { beforeUpdate } from '#keelson/registry/generic/before-write.js'
 import { StatusStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
-import { claimStatusHooks } from '#keelson/registry/resource.k8s.io/claim-status-hooks.js'
+import { claimStatusHooks } from '#keelson/registry/resource.k8s.io/resourceclaims/claim-status-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 
 const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
@@ -134,7 +134,7 @@ t.test('who writes a status needs more rights for what is allocated, and for wha
   } as unknown as RequestContext
   const asked: string[] = []
   const write = async (rights: readonly string[], status: object, before: object, labels = {}): Promise<string[]> => {
-    const hooks = claimStatusHooks('resourceclaims', {
+    const hooks = claimStatusHooks({
       namespace: async () => ({ metadata: { labels } }),
       authorizer: {
         authorize: ({ verb, subresource, namespace, name }) => {

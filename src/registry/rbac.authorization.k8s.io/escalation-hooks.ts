@@ -9,23 +9,12 @@ import { isPrivileged } from '../../auth/authz/fixed-authorizers.js'
 import { type PolicyRule, policyRulesOf } from '../../auth/authz/policy-rule.js'
 import { RBAC_GROUP } from '../../auth/authz/rbac-index.js'
 import { describeRules, uncoveredRules } from '../../auth/authz/rule-coverage.js'
-import type { Attributes, Authorizer } from '../../auth/interface.js'
+import type { Attributes } from '../../auth/interface.js'
+import type { RESTDependencies } from '../generic/rest-dependencies.js'
 import type { StoreHooks } from '../generic/store-options.js'
 import type { RequestContext } from '../generic/strategy.js'
 
-/** What the user's own rules are, and those of a role. */
-export interface HeldRules {
-  policyRulesFor(
-    user: RequestContext['user'],
-    namespace: string,
-  ): { readonly rules: readonly PolicyRule[]; readonly error: string }
-  rulesOfRole(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined
-}
-
-export interface EscalationOptions {
-  readonly authorizer: Authorizer
-  readonly held: HeldRules
-}
+export type EscalationOptions = Pick<RESTDependencies, 'authorizer' | 'heldRules'>
 
 interface Role extends KubeObject {
   rules?: unknown
@@ -45,12 +34,14 @@ const NOTHING_TAKEN = (): void => undefined
 
 type Check = (object: KubeObject, old: KubeObject | undefined, context: RequestContext) => Promise<void>
 
-export function escalationHooks(resource: string, options: EscalationOptions): StoreHooks | undefined {
+export function roleEscalationHooks(options: EscalationOptions): StoreHooks {
   const guard = new EscalationGuard(options)
-  if (resource === 'roles' || resource === 'clusterroles') return hooks((...write) => guard.checkRole(...write))
-  if (resource === 'rolebindings' || resource === 'clusterrolebindings')
-    return hooks((...write) => guard.checkBinding(...write))
-  return undefined
+  return hooks((...write) => guard.checkRole(...write))
+}
+
+export function bindingEscalationHooks(options: EscalationOptions): StoreHooks {
+  const guard = new EscalationGuard(options)
+  return hooks((...write) => guard.checkBinding(...write))
 }
 
 function hooks(check: Check): StoreHooks {
@@ -81,7 +72,7 @@ class EscalationGuard {
     const role = object as Role
     this.#confirm(policyRulesOf(role.rules), object, context)
     if (!gathers(role) && !gathers(old as Role | undefined)) return
-    const { rules } = this.#options.held.policyRulesFor(context.user, '')
+    const { rules } = this.#options.heldRules.policyRulesFor(context.user, '')
     if (uncoveredRules(rules, EVERYTHING).length > 0)
       throw forbidden(object, context, 'must have cluster-admin privileges to use the aggregationRule')
   }
@@ -93,14 +84,14 @@ class EscalationGuard {
     if (kind !== 'Role' && kind !== 'ClusterRole') return
     const resource = kind === 'Role' ? 'roles' : 'clusterroles'
     if (await this.#may(context, { verb: 'bind', resource, name })) return
-    const rules = this.#options.held.rulesOfRole(kind, context.namespace, name)
+    const rules = this.#options.heldRules.rulesOfRole(kind, context.namespace, name)
     if (rules === undefined) throw newNotFound({ group: RBAC_GROUP, resource }, name)
     this.#confirm(rules, object, context)
   }
 
   #confirm(wanted: readonly PolicyRule[], object: KubeObject, context: RequestContext): void {
     const { user, namespace } = context
-    const { rules, error } = this.#options.held.policyRulesFor(user, namespace)
+    const { rules, error } = this.#options.heldRules.policyRulesFor(user, namespace)
     const missing = uncoveredRules(rules, wanted)
     if (missing.length === 0) return
     const groups = user.groups.map((group) => JSON.stringify(group)).join(' ')

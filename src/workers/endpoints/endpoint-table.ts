@@ -17,11 +17,14 @@ import { MapAttributes } from '../../api/selector.js'
 import { newGenericServerResponse } from '../../api/status.js'
 import { assert } from '../../lib/assert.js'
 import { PartStrategy } from '../../registry/generic/part-strategy.js'
+import type { HandlerRow } from '../../registry/generic/resource-rest.js'
 import type { ResourceRules } from '../../registry/generic/resource-rules.js'
+import type { RESTDependencies } from '../../registry/generic/rest-dependencies.js'
 import type { RESTOptionsGetter } from '../../registry/generic/rest-options.js'
 import { RulesStrategy, StatusStrategy, type StrategyShape } from '../../registry/generic/rules-strategy.js'
 import { completeWithOptions, type Store } from '../../registry/generic/store.js'
 import type { StoreHooks, StoreOptions } from '../../registry/generic/store-options.js'
+import { restOf } from '../../registry/rest-table.js'
 import { hubConversion, type StoredResource } from '../../registry/stored-resource.js'
 import type { ObjectAttributes } from '../../storage/contract/interface.js'
 import type { StorageHandle } from '../../storage/factory/decorator.js'
@@ -30,23 +33,21 @@ import { FieldManager } from './apply/field-manager.js'
 import type { VersionConverter } from './apply/updater.js'
 import type { Endpoint } from './endpoint.js'
 import { ownedFilters, resetFilters } from './reset-filter.js'
-import type { HandlerRow, HandlerTable } from './subresources/handler.js'
 
 export interface EndpointTableOptions {
   readonly scheme: Scheme
   readonly restOptions: RESTOptionsGetter
-  /** Endpoints that do more than the store. */
-  readonly handlers: HandlerTable
+  /** For hooks and handlers; other endpoints they find in this table. */
+  readonly dependencies: Omit<RESTDependencies, 'endpoints'>
   readonly eventTtlSeconds: number
   readonly allowPrivileged: boolean
-  /** What a resource does around its writes; asked when its store is made. */
-  readonly hooks?: (resource: GroupResource) => StoreHooks | undefined
   /** Told of every object that is gone, however it went. */
   readonly deleted: (resource: GroupResource, object: KubeObject) => Promise<void>
 }
 
 export class EndpointTable {
   readonly #options: EndpointTableOptions
+  readonly #dependencies: RESTDependencies
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
   /** By name, of defined resources alone. */
@@ -54,6 +55,7 @@ export class EndpointTable {
 
   constructor(options: EndpointTableOptions) {
     this.#options = options
+    this.#dependencies = { ...options.dependencies, endpoints: this }
   }
 
   /** Throws 404 for what is not served. */
@@ -77,7 +79,8 @@ export class EndpointTable {
   #make(info: ResourceInfo, subresource: string): Endpoint {
     const name = formatGroupResource(info)
     const stored = this.#options.scheme.stored(name)
-    const row = this.#options.handlers[subresource === '' ? name : `${name}/${subresource}`]
+    const rest = restOf(info)
+    const row = subresource === '' ? rest.resource : rest.subresources?.[subresource]
     if (stored === undefined) return this.#makeUnstored(info, subresource, row)
     const { rules } = stored
     const own = rules.subresources?.[subresource]
@@ -97,7 +100,7 @@ export class EndpointTable {
     const update = this.#updateStrategy(shape, rules, strategy, subresource, row)
     const apiVersion = formatGroupVersion(kind)
     const store = this.#store(stored, strategy, update, hubSchema)
-    const handler = row?.make({ store, apiVersion, endpoints: this })
+    const handler = row?.make({ store, apiVersion, dependencies: this.#dependencies })
     const spoken = kindOf(info, subresource)
     const isParents = spoken.group === kind.group && spoken.kind === kind.kind
     const schema = isParents ? parentSchema : this.#schema(spoken)
@@ -179,7 +182,7 @@ export class EndpointTable {
     const apiVersion = formatGroupVersion(kind)
     const handler = row.make({
       apiVersion,
-      endpoints: this,
+      dependencies: this.#dependencies,
       get store(): Store {
         return unstored.store
       },
@@ -209,7 +212,7 @@ export class EndpointTable {
   ): Store {
     const { rules, groupResource } = stored
     const { eventTtlSeconds, deleted } = this.#options
-    const hooks = this.#options.hooks?.(groupResource)
+    const hooks = restOf(groupResource).hooks?.(this.#dependencies)
     const options = this.#options.restOptions.getRESTOptions(groupResource)
     const storage = this.#storage(stored, schema)
     return completeWithOptions({

@@ -3,10 +3,10 @@ import type { ResourceInfo } from '../../api/catalogue.js'
 import type { GroupVersionKind } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
 import type { StructSchema } from '../../api/schema.js'
+import type { EndpointHandler } from '../../registry/generic/endpoint-handler.js'
 import type { HubConversion, ResourceRules } from '../../registry/generic/resource-rules.js'
 import type { Store } from '../../registry/generic/store.js'
 import type { FieldManager } from './apply/field-manager.js'
-import type { EndpointHandler } from './subresources/handler.js'
 
 export interface Endpoint {
   readonly info: ResourceInfo

@@ -1,5 +1,5 @@
 /** Thread: pool. Takes from a set of fields those that an endpoint cannot write: nobody owns through it what it resets. */
-import { type FieldSet, isEmpty, namedFields, recursiveDifference, SELF } from './apply/field-set.js'
+import { type FieldSet, isEmpty, namedFields, recursiveDifference, SELF } from '../../api/managed-fields/field-set.js'
 import type { FieldFilter } from './apply/updater.js'
 
 /** Keeps what is at one of these paths or below; `*` in a path is any element. */

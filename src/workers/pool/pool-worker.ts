@@ -24,6 +24,7 @@ import type {
   PoolTaskName,
   StorageWatchRequest,
 } from '../../protocol/main-pool.js'
+import type { ServiceRegistry } from '../../registry/core/services/service-registry.js'
 import type { Connect } from '../endpoints/connect/connect.js'
 import { create } from '../endpoints/create.js'
 import { deleteCollection, deleteObject } from '../endpoints/delete.js'
@@ -41,7 +42,6 @@ import type { Scheme } from '../scheme/scheme.js'
 import { AccessBootstrap } from './access-bootstrap.js'
 import type { MasterLeases } from './master-leases.js'
 import type { ObjectLookup } from './object-lookup.js'
-import type { ServiceRegistry } from './service-registry.js'
 
 export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable

@@ -33,14 +33,3 @@ export class StoredObjects implements ObjectSource {
     }
   }
 }
-
-/** Undefined when there is none of that name. */
-export async function readNamespace(endpoints: EndpointTable, name: string): Promise<KubeObject | undefined> {
-  const { store } = endpoints.find({ apiGroup: '', apiVersion: 'v1', resource: 'namespaces', subresource: '' })
-  try {
-    return await store.storage.get(store.key('', name))
-  } catch (error) {
-    if (isNotFound(error)) return undefined
-    throw error
-  }
-}

@@ -1,7 +1,13 @@
 /** Thread: any. Keeps the list of updaters short: the oldest share one entry a version, as "ancient-changes". */
-import { union } from './field-set.js'
-import { type Managed, type Manager, managerIdentity, managerKey, seconds } from './managed-fields.js'
-import { compareText } from './path-element.js'
+import { union } from '../../../api/managed-fields/field-set.js'
+import {
+  type Managed,
+  type Manager,
+  managerIdentity,
+  managerKey,
+  seconds,
+} from '../../../api/managed-fields/managed-fields.js'
+import { compareText } from '../../../api/managed-fields/path-element.js'
 
 /** Updaters beyond this many are folded together, oldest first. */
 export const MAX_UPDATE_MANAGERS = 10

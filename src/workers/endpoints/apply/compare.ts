@@ -2,11 +2,12 @@
  * Thread: any. Which fields one object has added, changed or removed against another. Atomic maps and lists are one field;
  * null and empty count as nothing below, but differ from each other and from absent.
  */
+
+import { type FieldSet, LEAF, ordered, SELF } from '../../../api/managed-fields/field-set.js'
+import { compareElements, compareText, fieldElement } from '../../../api/managed-fields/path-element.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { ListSchema, StructSchema, TypeSchema } from '../../../api/schema.js'
 import { jsonEqual } from '../patch/json-tree.js'
-import { type FieldSet, LEAF, ordered, SELF } from './field-set.js'
-import { compareElements, compareText, fieldElement } from './path-element.js'
 import { type PlannedField, planOf } from './type-plan.js'
 import { indexItems, itemElement, itemsOf, membersOf, memberType, shapeOf } from './typed-walk.js'
 

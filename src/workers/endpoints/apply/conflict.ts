@@ -1,8 +1,9 @@
 /** Thread: any. Fields that an applier wants and others own: the 409 that names them. */
+
+import { type FieldSet, has, pathsOf } from '../../../api/managed-fields/field-set.js'
+import { type Manager, managerIdentity } from '../../../api/managed-fields/managed-fields.js'
+import { compareText, pathText } from '../../../api/managed-fields/path-element.js'
 import { newApplyConflict, type StatusError } from '../../../api/status.js'
-import { type FieldSet, has, pathsOf } from './field-set.js'
-import { type Manager, managerIdentity } from './managed-fields.js'
-import { compareText, pathText } from './path-element.js'
 
 export interface Conflict {
   readonly manager: Manager

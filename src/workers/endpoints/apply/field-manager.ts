@@ -2,15 +2,8 @@
  * Thread: any. Keeps metadata.managedFields for one resource or subresource. Call `update` with the object as the client
  * means it, decoded and defaulted, before admission and the strategy touch it; default what `apply` returns.
  */
-import type { Json, JsonObject, ManagedFieldsEntry } from '../../../api/object.js'
-import type { StructSchema } from '../../../api/schema.js'
-import { newBadRequest, newUnknown } from '../../../api/status.js'
-import { isObject } from '../patch/json-tree.js'
-import { capUpdateManagers } from './cap-managers.js'
-import { ConflictError } from './conflict.js'
-import { emptyObject } from './empty-object.js'
-import { difference, isEmpty, namedFields, union } from './field-set.js'
-import { fieldsLastApplied, KUBECTL, lastAppliedOf, withLastApplied } from './last-applied.js'
+
+import { difference, isEmpty, namedFields, union } from '../../../api/managed-fields/field-set.js'
 import {
   decodeManagedFields,
   encodeManagedFields,
@@ -18,7 +11,15 @@ import {
   type Manager,
   managerKey,
   type Operation,
-} from './managed-fields.js'
+} from '../../../api/managed-fields/managed-fields.js'
+import type { Json, JsonObject, ManagedFieldsEntry } from '../../../api/object.js'
+import type { StructSchema } from '../../../api/schema.js'
+import { newBadRequest, newUnknown } from '../../../api/status.js'
+import { isObject } from '../patch/json-tree.js'
+import { capUpdateManagers } from './cap-managers.js'
+import { ConflictError } from './conflict.js'
+import { emptyObject } from './empty-object.js'
+import { fieldsLastApplied, KUBECTL, lastAppliedOf, withLastApplied } from './last-applied.js'
 import { merge } from './merge.js'
 import { TypedError } from './typed-error.js'
 import { type FieldFilter, Updater, type VersionConverter, type Versioned } from './updater.js'

@@ -1,10 +1,11 @@
 /** Thread: any. kubectl's client-side apply kept its configuration in an annotation; its server-side apply takes over from there. */
+
+import { difference, type FieldSet, union } from '../../../api/managed-fields/field-set.js'
+import { goJson } from '../../../api/managed-fields/go-json.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { StructSchema } from '../../../api/schema.js'
 import { isObject, shallowCopy } from '../patch/json-tree.js'
 import { compare } from './compare.js'
-import { difference, type FieldSet, union } from './field-set.js'
-import { goJson } from './go-json.js'
 import { fieldsOf } from './object-fields.js'
 import { TypedError } from './typed-error.js'
 import { validateApplied } from './validate-applied.js'

@@ -1,9 +1,18 @@
 /** Thread: any. The fields that an applied configuration claims: its leaves, its keys and its items. */
+
+import {
+  entryOf,
+  type FieldSet,
+  hasChildren,
+  isMember,
+  LEAF,
+  ordered,
+  SELF,
+} from '../../../api/managed-fields/field-set.js'
+import { fieldElement } from '../../../api/managed-fields/path-element.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { ListSchema, TypeSchema } from '../../../api/schema.js'
 import { isObject } from '../patch/json-tree.js'
-import { entryOf, type FieldSet, hasChildren, isMember, LEAF, ordered, SELF } from './field-set.js'
-import { fieldElement } from './path-element.js'
 import { planOf } from './type-plan.js'
 import { ANY, indexItems, isDeclared, itemsOf, membersOf, memberType, shapeOf } from './typed-walk.js'
 

@@ -1,9 +1,10 @@
 /** Thread: any. An object without the fields of a set. What is emptied by it becomes null, which is not the same as absent. */
+
+import { type FieldSet, hasChildren, isEmpty, isMember } from '../../../api/managed-fields/field-set.js'
+import { fieldElement } from '../../../api/managed-fields/path-element.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { ListSchema, TypeSchema } from '../../../api/schema.js'
 import { isObject, setMember } from '../patch/json-tree.js'
-import { type FieldSet, hasChildren, isEmpty, isMember } from './field-set.js'
-import { fieldElement } from './path-element.js'
 import { itemElement, memberType } from './typed-walk.js'
 
 export function removeFields(type: TypeSchema, object: JsonObject, gone: FieldSet): JsonObject {

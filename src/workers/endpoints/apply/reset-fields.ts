@@ -1,5 +1,12 @@
 /** Thread: any. Filters of field sets: what a strategy resets has no owner. */
-import { entryOf, type FieldSet, isMember, LEAF, recursiveDifference, SELF } from './field-set.js'
+import {
+  entryOf,
+  type FieldSet,
+  isMember,
+  LEAF,
+  recursiveDifference,
+  SELF,
+} from '../../../api/managed-fields/field-set.js'
 import type { FieldFilter } from './updater.js'
 
 /** Everything but these fields and what is below them. */

@@ -1,7 +1,8 @@
 /** Thread: any. What walks need of a struct or list, made once a type: elements and their order, keys and their defaults. */
+
+import { compareText, fieldElement, scalarText } from '../../../api/managed-fields/path-element.js'
 import type { Json } from '../../../api/object.js'
 import type { ListSchema, StructSchema, TypeSchema } from '../../../api/schema.js'
-import { compareText, fieldElement, scalarText } from './path-element.js'
 
 export interface PlannedField {
   readonly name: string

@@ -1,8 +1,9 @@
 /** Thread: any. How apply sees a value of a type: as one leaf, as fields and keys, or as items with names. */
+
+import { scalarText, valueElement } from '../../../api/managed-fields/path-element.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { ListSchema, TypeSchema } from '../../../api/schema.js'
 import { isObject } from '../patch/json-tree.js'
-import { scalarText, valueElement } from './path-element.js'
 import { listPlanOf } from './type-plan.js'
 import { TypedError } from './typed-error.js'
 

@@ -2,13 +2,14 @@
  * Thread: any. The arithmetic of ownership. An update owns what it changes and takes it from whoever had it; an apply owns
  * what it says, must not change what others own unless forced, and removes what it owned, no longer says and nobody else owns.
  */
+
+import { difference, type FieldSet, intersection, isEmpty, LEAF, union } from '../../../api/managed-fields/field-set.js'
+import { type Managed, type Manager, managerKey } from '../../../api/managed-fields/managed-fields.js'
 import type { JsonObject } from '../../../api/object.js'
 import type { StructSchema } from '../../../api/schema.js'
 import { jsonEqual } from '../patch/json-tree.js'
 import { type Comparison, compare } from './compare.js'
 import { ConflictError, conflictsOf } from './conflict.js'
-import { difference, type FieldSet, intersection, isEmpty, LEAF, union } from './field-set.js'
-import { type Managed, type Manager, managerKey } from './managed-fields.js'
 import { merge } from './merge.js'
 import { fieldsOf, reconciled, withNamedFields } from './object-fields.js'
 import { removeFields } from './remove-fields.js'

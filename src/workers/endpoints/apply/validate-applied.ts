@@ -1,8 +1,9 @@
 /** Thread: any. Whether an applied configuration fits its type: known fields, the right kinds, no key twice. */
+
+import { elementText, fieldElement } from '../../../api/managed-fields/path-element.js'
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { ListSchema, ScalarKind, StructSchema, TypeSchema } from '../../../api/schema.js'
 import { isObject } from '../patch/json-tree.js'
-import { elementText, fieldElement } from './path-element.js'
 import { TypedError, type TypedProblem } from './typed-error.js'
 import { itemElement, memberType } from './typed-walk.js'
 

@@ -2,8 +2,8 @@
 import type { KubeObject } from '../../../api/object.js'
 import { newNotFound, newServiceUnavailable, StatusError } from '../../../api/status.js'
 import type { Pod } from '../../../registry/core/pods/pod.js'
+import type { EndpointSource } from '../../../registry/generic/rest-dependencies.js'
 import type { RequestContext } from '../../../registry/generic/strategy.js'
-import type { EndpointSource } from '../subresources/handler.js'
 
 interface Service extends KubeObject {
   spec?: { ports?: { name?: string; port?: number }[] }

@@ -1,9 +1,9 @@
 import t from 'tap'
+import { namedFields } from '#keelson/api/managed-fields/field-set.js'
+import { ScaleHandler } from '#keelson/api/managed-fields/scale-handler.js'
 import type { Json, JsonObject, ManagedFieldsEntry } from '#keelson/api/object.js'
 import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
-import { namedFields } from '#keelson/workers/endpoints/apply/field-set.js'
 import { excludeFields } from '#keelson/workers/endpoints/apply/reset-fields.js'
-import { ScaleHandler } from '#keelson/workers/endpoints/apply/scale-handler.js'
 import { workload } from '../patch/schemas.js'
 
 const V1 = 'example.com/v1'

@@ -1,10 +1,5 @@
 import t from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
-import type { Json, JsonObject, ManagedFieldsEntry } from '#keelson/api/object.js'
-import type { StructSchema } from '#keelson/api/schema.js'
-import { isStatusError } from '#keelson/api/status.js'
-import { presence } from '#keelson/workers/endpoints/apply/compare.js'
-import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
 import {
   difference,
   type FieldSet,
@@ -13,9 +8,14 @@ import {
   namedFields,
   pathsOf,
   recursiveDifference,
-} from '#keelson/workers/endpoints/apply/field-set.js'
+} from '#keelson/api/managed-fields/field-set.js'
+import { pathText } from '#keelson/api/managed-fields/path-element.js'
+import type { Json, JsonObject, ManagedFieldsEntry } from '#keelson/api/object.js'
+import type { StructSchema } from '#keelson/api/schema.js'
+import { isStatusError } from '#keelson/api/status.js'
+import { presence } from '#keelson/workers/endpoints/apply/compare.js'
+import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
 import { managerOrUserAgent } from '#keelson/workers/endpoints/apply/manager-name.js'
-import { pathText } from '#keelson/workers/endpoints/apply/path-element.js'
 import { TypedError } from '#keelson/workers/endpoints/apply/typed-error.js'
 import type { FieldFilter } from '#keelson/workers/endpoints/apply/updater.js'
 import { applyJsonPatch } from '#keelson/workers/endpoints/patch/json-patch.js'

@@ -1,5 +1,5 @@
 /** Thread: any. JSON text as Go writes it: keys sorted, bigints whole. */
-import type { Json } from '../../../api/object.js'
+import type { Json } from '../object.js'
 
 export function goJson(value: Json): string {
   if (typeof value === 'bigint') return String(value)

@@ -7,9 +7,10 @@ import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newBadRequest, newInvalid } from '../../../api/status.js'
 import type { UserInfo } from '../../../api/user-info.js'
 import type { Errors } from '../../../api/validation/checks.js'
-import type { Attributes, Authorizer, RuleResolver, Verdict } from '../../../auth/interface.js'
+import type { Attributes, Authorizer, Verdict } from '../../../auth/interface.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import type { EndpointHandler, HandlerRow, HandlerTable, NamedCreate } from './handler.js'
+import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { ResourceREST } from '../../generic/resource-rest.js'
 
 const GROUP = 'authorization.k8s.io'
 const SPEC = FieldPath.of('spec')
@@ -44,7 +45,6 @@ interface ReviewSpec {
   readonly groups?: readonly string[] | null
   readonly uid?: string
   readonly extra?: Readonly<Record<string, readonly string[]>> | null
-  readonly namespace?: string
 }
 
 interface Review extends KubeObject {
@@ -53,19 +53,6 @@ interface Review extends KubeObject {
 }
 
 type Subject = 'given' | 'self'
-
-/** Rows for the four kinds of question. */
-export function accessReviewRows(authorizer: Authorizer & RuleResolver): HandlerTable {
-  const ask = (subject: Subject, isLocal = false): HandlerRow => ({
-    make: () => new AccessReviews(authorizer, subject, isLocal),
-  })
-  return {
-    [`subjectaccessreviews.${GROUP}`]: ask('given'),
-    [`localsubjectaccessreviews.${GROUP}`]: ask('given', true),
-    [`selfsubjectaccessreviews.${GROUP}`]: ask('self'),
-    [`selfsubjectrulesreviews.${GROUP}`]: { make: () => new RulesReviews(authorizer) },
-  }
-}
 
 class AccessReviews implements EndpointHandler {
   readonly recordsManagers = true
@@ -138,42 +125,6 @@ class AccessReviews implements EndpointHandler {
     if (Object.values(extra).every((value) => value === undefined || value === null || value === '')) return []
     const why = this.#isLocal ? 'must be empty except for namespace' : 'must be empty'
     return [invalid(FieldPath.of('metadata'), metadataOf(review), why)]
-  }
-}
-
-class RulesReviews implements EndpointHandler {
-  readonly #resolver: RuleResolver
-
-  constructor(resolver: RuleResolver) {
-    this.#resolver = resolver
-  }
-
-  /** The answer is an object of its own: it repeats nothing of the question. */
-  async create({ object, context, validate }: NamedCreate): Promise<KubeObject> {
-    const { namespace = '' } = (object as Review).spec ?? {}
-    if (namespace === '') throw newBadRequest('no namespace on request')
-    await validate(structuredClone(object))
-    const set = await this.#resolver.rulesFor(context.user, namespace)
-    return {
-      apiVersion: object.apiVersion!,
-      kind: object.kind!,
-      metadata: {},
-      spec: {},
-      status: {
-        resourceRules: set.resourceRules.map(({ verbs, apiGroups, resources, resourceNames }) => ({
-          verbs: [...verbs],
-          ...(apiGroups.length === 0 ? {} : { apiGroups: [...apiGroups] }),
-          ...(resources.length === 0 ? {} : { resources: [...resources] }),
-          ...(resourceNames.length === 0 ? {} : { resourceNames: [...resourceNames] }),
-        })),
-        nonResourceRules: set.nonResourceRules.map(({ verbs, nonResourceURLs }) => ({
-          verbs: [...verbs],
-          nonResourceURLs: [...nonResourceURLs],
-        })),
-        incomplete: set.incomplete,
-        ...(set.error === '' ? {} : { evaluationError: set.error }),
-      },
-    }
   }
 }
 
@@ -289,3 +240,11 @@ function labelRequirements({ key = '', operator = '', values }: Requirement, err
   }
   return ''
 }
+
+const ask = (subject: Subject, isLocal = false): ResourceREST => ({
+  resource: { make: ({ dependencies }) => new AccessReviews(dependencies.authorizer, subject, isLocal) },
+})
+
+export const subjectAccessReviewREST = ask('given')
+export const localSubjectAccessReviewREST = ask('given', true)
+export const selfSubjectAccessReviewREST = ask('self')

@@ -17,12 +17,14 @@ import {
   type StatusError,
   successStatus,
 } from '../../../api/status.js'
-import type { Pod } from '../../../registry/core/pods/pod.js'
-import { conditionOf, setPodCondition } from '../../../registry/core/pods/pod-condition.js'
-import type { Store } from '../../../registry/generic/store.js'
-import type { DeleteOptions, RequestContext } from '../../../registry/generic/strategy.js'
-import { formatTime } from '../../../registry/generic/system-fields.js'
-import type { EndpointHandler, HandlerParts, HandlerRow, NamedCreate } from './handler.js'
+import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { HandlerParts, HandlerRow } from '../../generic/resource-rest.js'
+import type { EndpointSource } from '../../generic/rest-dependencies.js'
+import type { Store } from '../../generic/store.js'
+import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
+import { formatTime } from '../../generic/system-fields.js'
+import type { Pod } from './pod.js'
+import { conditionOf, setPodCondition } from './pod-condition.js'
 
 interface Eviction extends KubeObject {
   deleteOptions?: DeleteOptions
@@ -62,11 +64,11 @@ const NO_CHECK = { create: () => undefined, update: () => undefined }
 class PodEviction implements EndpointHandler {
   readonly acceptedVersions = ['policy/v1beta1']
   readonly #store: Store
-  readonly #endpoints: HandlerParts['endpoints']
+  readonly #endpoints: EndpointSource
 
-  constructor({ store, endpoints }: HandlerParts) {
+  constructor({ store, dependencies }: HandlerParts) {
     this.#store = store
-    this.#endpoints = endpoints
+    this.#endpoints = dependencies.endpoints
   }
 
   async create({ context, name, object, dryRun, validate }: NamedCreate): Promise<Status> {

@@ -2,7 +2,7 @@
  * Thread: any. managedFields between a resource and its scale subresource: a Scale shows the owners of the replicas and
  * nothing else, and what a write of the Scale makes of them goes back to the resource.
  */
-import type { ManagedFieldsEntry } from '../../../api/object.js'
+import type { ManagedFieldsEntry } from '../object.js'
 import { difference, fieldSet, has, isEmpty, namedFields } from './field-set.js'
 import { decodeManagedFields, encodeManagedFields, type Managed, type Owned } from './managed-fields.js'
 

@@ -11,9 +11,9 @@ import {
   recursiveDifference,
   setsEqual,
   union,
-} from '#keelson/workers/endpoints/apply/field-set.js'
-import { decodeFieldsV1 } from '#keelson/workers/endpoints/apply/fields-v1.js'
-import { canonicalElement, compareElements, pathText } from '#keelson/workers/endpoints/apply/path-element.js'
+} from '#keelson/api/managed-fields/field-set.js'
+import { decodeFieldsV1 } from '#keelson/api/managed-fields/fields-v1.js'
+import { canonicalElement, compareElements, pathText } from '#keelson/api/managed-fields/path-element.js'
 import { ANY_ELEMENT, excludeFields, includeFields } from '#keelson/workers/endpoints/apply/reset-fields.js'
 
 const text = (set: FieldSet): string => JSON.stringify(set)

@@ -5,9 +5,11 @@ import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { MapAttributes } from '../../../api/selector.js'
 import { newNotFound } from '../../../api/status.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import type { RequestContext } from '../../../registry/generic/strategy.js'
-import { NAME_COLUMN } from '../../../registry/generic/table-columns.js'
-import type { EndpointHandler, HandlerRow } from './handler.js'
+import type { EndpointHandler } from '../../generic/endpoint-handler.js'
+import type { ResourceREST } from '../../generic/resource-rest.js'
+import type { RESTDependencies } from '../../generic/rest-dependencies.js'
+import type { RequestContext } from '../../generic/strategy.js'
+import { NAME_COLUMN } from '../../generic/table-columns.js'
 
 export interface ComponentHealth {
   readonly status: 'True' | 'False' | 'Unknown'
@@ -24,6 +26,8 @@ interface Condition {
   error?: string
 }
 
+const CONTROLLER_MANAGER_PORT = 10_257
+const SCHEDULER_PORT = 10_259
 const PROBE_TIMEOUT_MS = 20_000
 /** Answers are short; the rest is not read. */
 const MAX_TEXT = 10 * 1024
@@ -109,6 +113,13 @@ const endpoint = (probes: Readonly<Record<string, ComponentProbe>>): EndpointHan
   },
 })
 
-export const componentStatusRow = (probes: Readonly<Record<string, ComponentProbe>>): HandlerRow => ({
-  make: () => endpoint(probes),
+/** etcd-0, etcd-1, … for each storage cluster, and the two other parts of a control plane. */
+const probesOf = ({ storageProbes }: Pick<RESTDependencies, 'storageProbes'>): Record<string, ComponentProbe> => ({
+  ...Object.fromEntries(storageProbes.map((probe, i) => [`etcd-${i}`, storageProbe(probe)])),
+  'controller-manager': httpsProbe(CONTROLLER_MANAGER_PORT, '/healthz'),
+  scheduler: httpsProbe(SCHEDULER_PORT, '/healthz'),
 })
+
+export const componentStatusREST: ResourceREST = {
+  resource: { make: ({ dependencies }) => endpoint(probesOf(dependencies)) },
+}

@@ -1,5 +1,5 @@
 /** Thread: any. The text of path elements: made, read, ordered and shown as Kubernetes does it. */
-import type { Json, JsonObject } from '../../../api/object.js'
+import type { Json, JsonObject } from '../object.js'
 import { goJson } from './go-json.js'
 
 export const fieldElement = (name: string): string => `f:${name}`

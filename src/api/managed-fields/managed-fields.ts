@@ -1,5 +1,5 @@
 /** Thread: any. Who owns which fields of an object: metadata.managedFields, read and written. */
-import type { JsonObject, ManagedFieldsEntry } from '../../../api/object.js'
+import type { JsonObject, ManagedFieldsEntry } from '../object.js'
 import { type FieldSet, LEAF } from './field-set.js'
 import { decodeFieldsV1 } from './fields-v1.js'
 import { compareText } from './path-element.js'

@@ -1,14 +1,15 @@
 /** Thread: pool. The scale of a workload: replicas and the selector of its pods, whatever the workload is. */
-import { FieldPath } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import { type KubeObject, type ManagedFieldsEntry, metadataOf } from '../../../api/object.js'
-import { newConflict, newInvalid } from '../../../api/status.js'
-import { nonnegative } from '../../../api/validation/checks.js'
-import { selectorText } from '../../../registry/generic/selector-text.js'
-import type { Store } from '../../../registry/generic/store.js'
-import { age, NONE, tableOf, text } from '../../../registry/generic/table-rules.js'
-import { type ReplicasPaths, ScaleHandler } from '../apply/scale-handler.js'
-import type { EndpointHandler, HandlerRow } from './handler.js'
+import { FieldPath } from '../../api/field-error.js'
+import type { LabelSelectorObject } from '../../api/label-selector-object.js'
+import { type ReplicasPaths, ScaleHandler } from '../../api/managed-fields/scale-handler.js'
+import { type KubeObject, type ManagedFieldsEntry, metadataOf } from '../../api/object.js'
+import { newConflict, newInvalid } from '../../api/status.js'
+import { nonnegative } from '../../api/validation/checks.js'
+import type { EndpointHandler } from './endpoint-handler.js'
+import type { HandlerRow } from './resource-rest.js'
+import { selectorText } from './selector-text.js'
+import type { Store } from './store.js'
+import { age, NONE, tableOf, text } from './table-rules.js'
 
 interface Scale extends KubeObject {
   spec?: { replicas?: number }
@@ -114,5 +115,7 @@ const row = (form: SelectorForm): HandlerRow => ({
   make: ({ store, apiVersion }) => scaleEndpoint(store, apiVersion, form),
 })
 
+/** Of kinds whose spec.selector is a LabelSelector. */
 export const scaleRow = row('selector')
-export const controllerScaleRow = row('labels')
+/** Of kinds whose spec.selector is a plain map of labels. */
+export const labelsScaleRow = row('labels')

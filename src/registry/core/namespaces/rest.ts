@@ -5,11 +5,12 @@
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newConflict } from '../../../api/status.js'
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../../api/validation/object-meta.js'
-import type { Namespace } from '../../../registry/core/namespaces/strategy.js'
-import type { Store } from '../../../registry/generic/store.js'
-import type { DeleteOptions } from '../../../registry/generic/strategy.js'
-import { formatTime } from '../../../registry/generic/system-fields.js'
-import type { EndpointHandler, HandlerRow } from './handler.js'
+import type { EndpointHandler } from '../../generic/endpoint-handler.js'
+import type { ResourceREST } from '../../generic/resource-rest.js'
+import type { Store } from '../../generic/store.js'
+import type { DeleteOptions } from '../../generic/strategy.js'
+import { formatTime } from '../../generic/system-fields.js'
+import type { Namespace } from './strategy.js'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 
@@ -74,4 +75,4 @@ const endpoint = (store: Store): EndpointHandler => ({
   },
 })
 
-export const namespaceRow: HandlerRow = { make: ({ store }) => endpoint(store) }
+export const namespaceREST: ResourceREST = { resource: { make: ({ store }) => endpoint(store) } }

@@ -3,16 +3,16 @@
  * to `resourceclaims/binding` everywhere, what is said of devices the right to `resourceclaims/driver` of their driver.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type FieldError, FieldPath, forbidden } from '../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
-import { newInvalid } from '../../api/status.js'
-import { sameValue } from '../../api/validation/checks.js'
-import { NODE_NAME } from '../../auth/authn/service-account.js'
-import type { Attributes, Authorizer } from '../../auth/interface.js'
-import type { StoreHooks } from '../generic/store-options.js'
-import type { RequestContext } from '../generic/strategy.js'
+import { type FieldError, FieldPath, forbidden } from '../../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { newInvalid } from '../../../api/status.js'
+import { sameValue } from '../../../api/validation/checks.js'
+import { NODE_NAME } from '../../../auth/authn/service-account.js'
+import type { Attributes, Authorizer } from '../../../auth/interface.js'
+import type { StoreHooks } from '../../generic/store-options.js'
+import type { RequestContext } from '../../generic/strategy.js'
 import { isAdminNamespace, type NamespaceReader } from './admin-access-hooks.js'
-import { type ClaimStatus, deviceId, dropReturnedDevices, nodeOfAllocation } from './resourceclaims/claim-status.js'
+import { type ClaimStatus, deviceId, dropReturnedDevices, nodeOfAllocation } from './claim-status.js'
 
 export interface ClaimStatusOptions {
   readonly authorizer: Authorizer
@@ -23,8 +23,7 @@ const STATUS = FieldPath.of('status')
 const NOTHING_TAKEN = (): void => undefined
 const statusOf = (object: KubeObject): ClaimStatus => structuredClone(object['status'] ?? {}) as ClaimStatus
 
-export function claimStatusHooks(resource: string, options: ClaimStatusOptions): StoreHooks | undefined {
-  if (resource !== 'resourceclaims') return undefined
+export function claimStatusHooks(options: ClaimStatusOptions): StoreHooks {
   return {
     beginStatusUpdate: async (object, old, context) => {
       const [status, before] = [statusOf(object), statusOf(old)]

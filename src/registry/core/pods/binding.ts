@@ -4,10 +4,11 @@ import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { describeFieldError, newBadRequest, newConflict, newUnknown, successStatus } from '../../../api/status.js'
 import { because, type Errors } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
-import type { Pod } from '../../../registry/core/pods/pod.js'
-import { setPodCondition } from '../../../registry/core/pods/pod-condition.js'
-import type { Store } from '../../../registry/generic/store.js'
-import type { EndpointHandler, HandlerRow, NamedCreate } from './handler.js'
+import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { HandlerRow } from '../../generic/resource-rest.js'
+import type { Store } from '../../generic/store.js'
+import type { Pod } from './pod.js'
+import { setPodCondition } from './pod-condition.js'
 
 interface Binding extends KubeObject {
   target?: { kind?: string; name?: string }
@@ -56,7 +57,8 @@ function bind(object: KubeObject, binding: Binding, nowMs: number): KubeObject {
   return pod
 }
 
-const creating = (store: Store) => async (request: NamedCreate) => {
+/** Creates the binding: gives the pod of that name to the node. */
+export const bindPod = (store: Store) => async (request: NamedCreate) => {
   const { context, name, object, validate } = request
   const binding: Binding = object
   const { uid = '', resourceVersion = '' } = metadataOf(binding)
@@ -80,13 +82,5 @@ const creating = (store: Store) => async (request: NamedCreate) => {
 }
 
 export const podBindingRow: HandlerRow = {
-  make: ({ store }): EndpointHandler => ({ keepsSystemFields: true, create: creating(store) }),
-}
-
-/** POST …/bindings: the same, with the pod's name in the object alone. */
-export const legacyBindingRow: HandlerRow = {
-  make: ({ endpoints }): EndpointHandler => {
-    const { store } = endpoints.find({ apiGroup: '', apiVersion: 'v1', resource: 'pods', subresource: '' })
-    return { create: creating(store) }
-  },
+  make: ({ store }): EndpointHandler => ({ keepsSystemFields: true, create: bindPod(store) }),
 }

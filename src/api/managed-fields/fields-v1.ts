@@ -1,6 +1,5 @@
 /** Thread: any. FieldsV1 as clients send it, read into a field set: every element in its one spelling, entries in order. */
-import type { Json } from '../../../api/object.js'
-import { isObject } from '../patch/json-tree.js'
+import { isJsonObject, type Json } from '../object.js'
 import { type FieldSet, LEAF, ordered, SELF } from './field-set.js'
 import { canonicalElement } from './path-element.js'
 
@@ -11,7 +10,7 @@ export function decodeFieldsV1(fields: Json | undefined): FieldSet {
 }
 
 function decodeEntry(fields: Json): FieldSet {
-  if (!isObject(fields)) throw new SyntaxError('an entry of fieldsV1 is an object')
+  if (!isJsonObject(fields)) throw new SyntaxError('an entry of fieldsV1 is an object')
   const out: { [element: string]: FieldSet } = {}
   for (const key of Object.keys(fields)) {
     const element = key === SELF ? SELF : canonicalElement(key)

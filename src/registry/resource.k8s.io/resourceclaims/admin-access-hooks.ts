@@ -1,20 +1,15 @@
 /** Thread: pool. Devices that others use already can be asked for in namespaces that say so with a label. */
 
-import { type FieldError, FieldPath, forbidden } from '../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
-import { newInvalid } from '../../api/status.js'
-import { lookupTable } from '../../lib/lookup-table.js'
-import type { StoreHooks } from '../generic/store-options.js'
+import { type FieldError, FieldPath, forbidden } from '../../../api/field-error.js'
+import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { newInvalid } from '../../../api/status.js'
+import type { StoreHooks } from '../../generic/store-options.js'
 
 interface ClaimSpec {
   devices?: { requests?: readonly { exactly?: { adminAccess?: boolean } }[] | null }
 }
 
 const LABEL = 'resource.kubernetes.io/admin-access'
-const KINDS: Readonly<Record<string, { readonly kind: string; readonly at: readonly string[] }>> = lookupTable({
-  resourceclaims: { kind: 'ResourceClaim', at: ['spec'] },
-  resourceclaimtemplates: { kind: 'ResourceClaimTemplate', at: ['spec', 'spec'] },
-})
 const NOTHING_TAKEN = (): void => undefined
 
 /** Gives the object; undefined when there is none. */
@@ -25,14 +20,18 @@ export async function isAdminNamespace(name: string, namespace: NamespaceReader)
   return holder !== undefined && metadataOf(holder).labels?.[LABEL] === 'true'
 }
 
-export function adminAccessHooks(resource: string, namespace: NamespaceReader): StoreHooks | undefined {
-  const claims = KINDS[resource]
-  if (claims === undefined) return undefined
+/** Which kind asks for devices, and where in it the spec of the claim is. */
+export interface ClaimKind {
+  readonly kind: string
+  readonly specAt: readonly string[]
+}
+
+export function adminAccessHooks({ kind, specAt }: ClaimKind, namespace: NamespaceReader): StoreHooks {
   return {
     beginCreate: async (object, context) => {
-      const error = adminAccessError(object, claims.at)
+      const error = adminAccessError(object, specAt)
       if (error === undefined || (await isAdminNamespace(context.namespace, namespace))) return NOTHING_TAKEN
-      throw newInvalid({ group: context.apiGroup, kind: claims.kind }, metadataOf(object).name ?? '', [error])
+      throw newInvalid({ group: context.apiGroup, kind }, metadataOf(object).name ?? '', [error])
     },
   }
 }

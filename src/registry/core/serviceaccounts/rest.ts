@@ -7,10 +7,12 @@ import { newBadRequest, newConflict, newInvalid, StatusError } from '../../../ap
 import type { Errors } from '../../../api/validation/checks.js'
 import type { BoundObject, ServiceAccountTokenIssuer } from '../../../auth/authn/service-account-tokens.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import type { Store } from '../../../registry/generic/store.js'
-import type { RequestContext } from '../../../registry/generic/strategy.js'
-import { formatTime } from '../../../registry/generic/system-fields.js'
-import type { EndpointHandler, HandlerParts, HandlerRow, NamedCreate } from './handler.js'
+import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { HandlerParts, ResourceREST } from '../../generic/resource-rest.js'
+import type { EndpointSource } from '../../generic/rest-dependencies.js'
+import type { Store } from '../../generic/store.js'
+import type { RequestContext } from '../../generic/strategy.js'
+import { formatTime } from '../../generic/system-fields.js'
 
 interface TokenRequest extends KubeObject {
   spec?: {
@@ -59,13 +61,13 @@ class TokenEndpoint implements EndpointHandler {
     },
   }
   readonly #store: Store
-  readonly #endpoints: HandlerParts['endpoints']
+  readonly #endpoints: EndpointSource
   readonly #issuer: ServiceAccountTokenIssuer
 
-  constructor({ store, endpoints }: HandlerParts, issuer: ServiceAccountTokenIssuer) {
+  constructor({ store, dependencies }: HandlerParts) {
     this.#store = store
-    this.#endpoints = endpoints
-    this.#issuer = issuer
+    this.#endpoints = dependencies.endpoints
+    this.#issuer = dependencies.tokenIssuer
   }
 
   async create({ context, name, object, validate }: NamedCreate): Promise<KubeObject> {
@@ -173,6 +175,6 @@ class TokenEndpoint implements EndpointHandler {
   }
 }
 
-export const tokenRow = (issuer: ServiceAccountTokenIssuer): HandlerRow => ({
-  make: (parts) => new TokenEndpoint(parts, issuer),
-})
+export const serviceAccountREST: ResourceREST = {
+  subresources: { token: { make: (parts) => new TokenEndpoint(parts) } },
+}

@@ -1,0 +1,5 @@
+/** Thread: pool. What requests to replica sets do beyond their rules: they can be scaled. */
+import type { ResourceREST } from '../../generic/resource-rest.js'
+import { scaleRow } from '../../generic/scale.js'
+
+export const replicaSetREST: ResourceREST = { subresources: { scale: scaleRow } }

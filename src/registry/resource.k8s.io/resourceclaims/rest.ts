@@ -1,0 +1,26 @@
+/** Thread: pool. What requests to resource claims and their templates do beyond their rules: who may ask for which devices. */
+import { readNamespace } from '../../core/namespaces/read-namespace.js'
+import type { ResourceREST } from '../../generic/resource-rest.js'
+import type { EndpointSource } from '../../generic/rest-dependencies.js'
+import { adminAccessHooks, type NamespaceReader } from './admin-access-hooks.js'
+import { claimStatusHooks } from './claim-status-hooks.js'
+
+const namespaceReader =
+  (endpoints: EndpointSource): NamespaceReader =>
+  (name) =>
+    readNamespace(endpoints, name)
+
+export const resourceClaimREST: ResourceREST = {
+  hooks: ({ endpoints, authorizer }) => {
+    const namespace = namespaceReader(endpoints)
+    return {
+      ...adminAccessHooks({ kind: 'ResourceClaim', specAt: ['spec'] }, namespace),
+      ...claimStatusHooks({ authorizer, namespace }),
+    }
+  },
+}
+
+export const resourceClaimTemplateREST: ResourceREST = {
+  hooks: ({ endpoints }) =>
+    adminAccessHooks({ kind: 'ResourceClaimTemplate', specAt: ['spec', 'spec'] }, namespaceReader(endpoints)),
+}
