@@ -12,12 +12,26 @@ export interface Clock {
   after(delayMs: number, callback: () => void): Timer
 }
 
+/** setTimeout takes no more (24.8 days): a longer delay would fire at once, so it is waited for in parts. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   after(delayMs, callback) {
-    const handle = setTimeout(callback, delayMs)
-    handle.unref()
+    let handle: NodeJS.Timeout
+    const arm = (leftMs: number): void => {
+      const isLast = leftMs <= MAX_TIMEOUT_MS
+      handle = setTimeout(isLast ? callback : () => arm(leftMs - MAX_TIMEOUT_MS), Math.min(leftMs, MAX_TIMEOUT_MS))
+      handle.unref()
+    }
+    arm(delayMs)
     return { cancel: () => clearTimeout(handle) }
   },
 }
+
+/** Resolves after a delay, however long. */
+export const pause = (clock: Clock, delayMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(delayMs, resolve)
+  })

@@ -1,9 +1,8 @@
 /** Thread: main. Builds the server in order and closes it in reverse. */
 
-import { setTimeout as delay } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { CacheClient } from '../cacher/read/cache-client.js'
-import { systemClock } from '../lib/clock.js'
+import { pause, systemClock } from '../lib/clock.js'
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
 import type { Logger } from '../lib/logger.js'
 import { moduleUrl } from '../lib/module-url.js'
@@ -184,7 +183,7 @@ async function build(lifecycle: Lifecycle, { config, logger, onFatal }: ComposeO
     close: async () => {
       // Those who send requests here learn that they should not before anything changes for them.
       state.ready = false
-      await delay(config.shutdownDelayMs)
+      await pause(systemClock, config.shutdownDelayMs)
       await frontEnds.drain()
     },
   })

@@ -54,7 +54,7 @@ export interface ResourceMemory {
 export interface ResourceHealth {
   readonly state: 'filling' | 'ready' | 'fallen' | 'closed'
   /** Why it is read from its storage. */
-  readonly reason?: 'corrupt-object' | 'memory-limit'
+  readonly reason?: 'corrupt-object' | 'key-service' | 'memory-limit'
 }
 
 export interface OwnerHealth {

@@ -14,6 +14,7 @@ import type { Logger } from '../../lib/logger.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue } from '../../storage/contract/kv.js'
+import { isKeyServiceFailure, keyServiceUnreachable } from '../../storage/contract/transform-error.js'
 import type { ArenaWriter, MemoryReport } from '../memory/shared-memory.js'
 import type { ResourceEvents } from './cacher-metrics.js'
 import type { FallbackReason, ResourceRegistration, ResourceStatus } from './resource-registration.js'
@@ -78,7 +79,7 @@ export class CachedResource {
 
   /** True when a new fill may help. */
   get refillable(): boolean {
-    return this.#status.state === 'fallen' && this.#status.reason === 'corrupt-object'
+    return this.#status.state === 'fallen' && this.#status.reason !== 'memory-limit'
   }
 
   /** Decrypts and decodes; synchronous when the transformer is. Gives the failure instead of throwing it. */
@@ -87,7 +88,9 @@ export class CachedResource {
     const fail = (cause: unknown): Error =>
       isCorruptObject(cause)
         ? (cause as StorageError)
-        : new StorageError('corrupt-object', `the object at ${kv.key} cannot be read`, { key: kv.key, cause })
+        : isKeyServiceFailure(cause)
+          ? keyServiceUnreachable(kv.key, cause)
+          : new StorageError('corrupt-object', `the object at ${kv.key} cannot be read`, { key: kv.key, cause })
     try {
       const result = transformer.transformFromStorage(kv.value, kv.key)
       if (!(result instanceof Promise)) return recordDraft(result.data, kv.key)
@@ -156,6 +159,11 @@ export class CachedResource {
     if (this.#status.state === 'ready') this.#guard((arena) => arena.publish(revision))
   }
 
+  /** An object could not be read: it is broken, or the service that has its key cannot be asked. */
+  fallBy(error: Error, key: string): void {
+    this.fall(isCorruptObject(error) ? 'corrupt-object' : 'key-service', error, key)
+  }
+
   fall(reason: FallbackReason, error: Error, key?: string): void {
     if (this.#status.state === 'fallen' || this.closed) return
     const { resource } = this.registration
@@ -177,7 +185,7 @@ export class CachedResource {
   #write(change: Change): boolean {
     const { draft } = change
     if (draft instanceof Error) {
-      this.fall('corrupt-object', draft, change.key)
+      this.fallBy(draft, change.key)
       return false
     }
     return this.#guard((arena) => {

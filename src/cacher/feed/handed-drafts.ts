@@ -3,7 +3,7 @@
  * is. When the watch brings the very bytes that a draft was made of, it need not be made again: that saves four fifths of
  * what an event costs. A draft of other bytes, or of a write that failed, is never used.
  *
- * Limit: MAX_DRAFTS; the oldest go first, and their events are decoded like anybody else's.
+ * Limits: MAX_DRAFTS and MAX_BYTES; the oldest go first, and their events are decoded like anybody else's.
  */
 import type { HandedDraft } from '../../protocol/reader-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
@@ -11,24 +11,32 @@ import type { KeyValue } from '../../storage/contract/kv.js'
 
 /** More than are ever under way at once: a pool thread has 128 tasks. */
 const MAX_DRAFTS = 2048
+/** Of values and bodies together: large objects are rare, and a storm of them must not be held twice. */
+const MAX_BYTES = 32 * 2 ** 20
 
 export class HandedDrafts {
   /** By key, in the order in which they came. */
   readonly #drafts = new Map<string, HandedDraft>()
 
+  #bytes = 0
+
   get size(): number {
     return this.#drafts.size
   }
 
+  get bytes(): number {
+    return this.#bytes
+  }
+
   add(drafts: readonly HandedDraft[]): void {
     for (const draft of drafts) {
-      this.#drafts.delete(draft.key)
+      this.#drop(draft.key)
       this.#drafts.set(draft.key, draft)
+      this.#bytes += bytesOf(draft)
     }
-    if (this.#drafts.size <= MAX_DRAFTS) return
     for (const key of this.#drafts.keys()) {
-      this.#drafts.delete(key)
-      if (this.#drafts.size <= MAX_DRAFTS) return
+      if (this.#drafts.size <= MAX_DRAFTS && this.#bytes <= MAX_BYTES) return
+      this.#drop(key)
     }
   }
 
@@ -36,7 +44,16 @@ export class HandedDrafts {
   take({ key, value }: KeyValue): RecordDraft | undefined {
     const handed = this.#drafts.get(key)
     if (handed === undefined || Buffer.compare(handed.value, value) !== 0) return undefined
-    this.#drafts.delete(key)
+    this.#drop(key)
     return handed.draft
   }
+
+  #drop(key: string): void {
+    const known = this.#drafts.get(key)
+    if (known === undefined) return
+    this.#drafts.delete(key)
+    this.#bytes -= bytesOf(known)
+  }
 }
+
+const bytesOf = ({ value, draft }: HandedDraft): number => value.byteLength + draft.body.byteLength

@@ -218,7 +218,7 @@ export class Reflector {
       const { kv } = item
       // Most drafts are there at once; an await for each would cost a turn an object.
       const draft = item.draft instanceof Promise ? await item.draft : item.draft
-      if (draft instanceof Error) resource.fall('corrupt-object', draft, kv.key)
+      if (draft instanceof Error) resource.fallBy(draft, kv.key)
       else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
     }
   }

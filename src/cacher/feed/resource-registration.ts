@@ -19,7 +19,7 @@ export interface ResourceRegistration {
 }
 
 /** Why a resource is read from its storage. */
-export type FallbackReason = 'corrupt-object' | 'memory-limit'
+export type FallbackReason = 'corrupt-object' | 'key-service' | 'memory-limit'
 
 export type ResourceStatus =
   | { readonly state: 'filling' | 'ready' | 'closed' }

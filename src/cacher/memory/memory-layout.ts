@@ -80,7 +80,7 @@ export const CONTROL_RING = 3
 export const PINS = 16
 export const PIN_STRIDE = 16
 /** Threads that may read at the same time, the owner itself included. */
-export const MAX_READERS = 32
+export const MAX_READERS = 64
 export const CONTROL_BYTES = (PINS + PIN_STRIDE * MAX_READERS) * 4
 
 /** An arena is filling until setReady(true); closed is final. */

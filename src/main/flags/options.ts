@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { pluginNameErrors } from '../../admission/plugin-names.js'
 import { Catalogue } from '../../api/catalogue.js'
 import { validateRuntimeConfig } from '../../api/runtime-config.js'
+import { MAX_READERS } from '../../cacher/memory/memory-layout.js'
 import { AUTHORIZATION_MODES } from '../../protocol/authorization-config.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from '../audit/audit-options.js'
@@ -20,6 +21,10 @@ const ACCESS = 'Access'
 const ADMISSION = 'Admission'
 const KUBELETS = 'Kubelets'
 const LOGS = 'Logs and debugging'
+
+/** Every thread that reads shared memory has a place of its own there; some are for the process itself and for restarts. */
+const MAX_FRONT_ENDS = 16
+const MAX_POOL_THREADS = MAX_READERS - MAX_FRONT_ENDS - 8
 
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
@@ -277,8 +282,8 @@ export function validate(values: FlagValues): string[] {
       errors.push(`--${name} must be between ${low} and ${high}, not ${number}`)
   }
   within('secure-port', 0, 65535)
-  within('pool-threads', 0, 256)
-  within('front-ends', 1, 16)
+  within('pool-threads', 0, MAX_POOL_THREADS)
+  within('front-ends', 1, MAX_FRONT_ENDS)
   within('delete-collection-workers', 1, 1000)
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)

@@ -143,6 +143,7 @@ export function storageErrors(values: FlagValues): string[] {
     if (!/^https?:\/\/[^/]+$/.test(server))
       errors.push(`--etcd-servers: ${JSON.stringify(server)} is not of the form http(s)://host:port`)
   }
-  if (!flagText(values, 'etcd-prefix').startsWith('/')) errors.push('--etcd-prefix must start with a slash')
+  if (/[^\x21-\x7e]/.test(flagText(values, 'etcd-prefix')) || flagText(values, 'etcd-prefix').split('/').includes('..'))
+    errors.push('--etcd-prefix must be a path of plain characters, without ".."')
   return errors
 }

@@ -8,6 +8,8 @@ export type DataDirectoryErrorCode =
   | 'data-dir-version'
   /** It is ours and damaged. */
   | 'data-dir-corrupt'
+  /** Everybody may write to it, and it is not ours to close. */
+  | 'data-dir-open'
 
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'

@@ -9,6 +9,7 @@
  * short is simply begun again. Afterwards a store that is missing or damaged is an error and is left as it is.
  */
 import {
+  chmodSync,
   closeSync,
   fsyncSync,
   linkSync,
@@ -18,6 +19,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
@@ -37,6 +39,7 @@ const IGNORED = new Set(['lost+found', '.DS_Store', 'certs'])
 /** Throws unless the folder can be opened as it is, or is empty; creates and marks it in the latter case. */
 export function prepareDataDirectory(dataDir: string): { initialised: boolean } {
   const names = namesIn(dataDir)
+  keepOthersOut(dataDir, names)
   const format = names.includes(FORMAT_FILE) ? readFormat(dataDir) : undefined
   if (format?.initialised) {
     if (!names.includes(DATA_FILE))
@@ -48,6 +51,7 @@ export function prepareDataDirectory(dataDir: string): { initialised: boolean } 
     const fault = checkLmdbFile(path.join(dataDir, DATA_FILE))
     if (fault !== undefined)
       throw new DataDirectoryError('data-dir-corrupt', dataDir, `${DATA_FILE} ${fault}; restore it from a backup`)
+    ownFile(path.join(dataDir, DATA_FILE))
     return { initialised: true }
   }
   const foreign = names.filter((name) => !OURS.has(name) || (format === undefined && name !== FORMAT_TEMPORARY))
@@ -60,7 +64,33 @@ export function prepareDataDirectory(dataDir: string): { initialised: boolean } 
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   discardHalfMade(path.join(dataDir, DATA_FILE), names)
   if (format === undefined) writeFormat(dataDir, false)
+  ownFile(path.join(dataDir, DATA_FILE))
   return { initialised: false }
+}
+
+/**
+ * Secrets lie in the store in plain text unless they are encrypted: nobody else may read its file. LMDB creates files with
+ * whatever the umask leaves, so the file is there before LMDB opens it; an empty one is a new store to it.
+ */
+function ownFile(file: string): void {
+  for (const name of [file, `${file}-lock`]) {
+    closeSync(openSync(name, 'a', 0o600))
+    if ((statSync(name).mode & 0o077) !== 0) chmodSync(name, 0o600)
+  }
+}
+
+/** A folder that others may write to lets them put another store in its place. One of our own is closed to them. */
+function keepOthersOut(dataDir: string, names: readonly string[]): void {
+  const found = statSync(dataDir, { throwIfNoEntry: false })
+  if (found === undefined || (found.mode & 0o007) === 0) return
+  // Somebody's folder with other things in it is refused below, and left as it is.
+  if (found.uid === process.getuid?.() && names.every((name) => OURS.has(name))) {
+    chmodSync(dataDir, found.mode & 0o770)
+    return
+  }
+  const isSticky = (found.mode & 0o1000) !== 0
+  if ((found.mode & 0o002) !== 0 && !isSticky)
+    throw new DataDirectoryError('data-dir-open', dataDir, 'may be written to by everybody; take that away (chmod o-w)')
 }
 
 export function markInitialised(dataDir: string): void {
@@ -69,7 +99,8 @@ export function markInitialised(dataDir: string): void {
 
 /** Only a file that LMDB cannot have finished creating: another process may be creating the store at this moment. */
 function discardHalfMade(file: string, names: readonly string[]): void {
-  if (names.includes(DATA_FILE) && checkLmdbFile(file) !== undefined) rmSync(file)
+  if (!names.includes(DATA_FILE) || statSync(file).size === 0) return
+  if (checkLmdbFile(file) !== undefined) rmSync(file)
 }
 
 function namesIn(dataDir: string): string[] {

@@ -7,6 +7,7 @@ import { isStorageError, StorageError } from '../contract/errors.js'
 import type { Codec, Versioner } from '../contract/interface.js'
 import type { KeyValue, LeaseId } from '../contract/kv.js'
 import { NO_LEASE } from '../contract/kv.js'
+import { isKeyServiceFailure, keyServiceUnreachable } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 
 /** An object as it is stored, or as a caller says it is. */
@@ -130,6 +131,7 @@ export class StoredObjects<T> {
   #unreadable(kv: KeyValue, cause: unknown): never {
     // A key service that does not answer says nothing about the object: it must not be taken for corrupt and deleted.
     if (isStorageError(cause)) throw cause
+    if (isKeyServiceFailure(cause)) throw keyServiceUnreachable(kv.key, cause)
     throw corruptObject(kv.key, kv.modRevision, 'cannot be decrypted', cause)
   }
 }

@@ -3,9 +3,9 @@
  * storage key: it exists to read and write what others have written so.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
-import { TransformError } from './transform-error.js'
 
 const BLOCK_SIZE = 16
 

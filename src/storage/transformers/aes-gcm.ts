@@ -3,9 +3,9 @@
  * authenticated. A key must be rotated long before 2^32 writes, because random nonces of 96 bits start to collide.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
-import { TransformError } from './transform-error.js'
 
 export const AES_KEY_SIZES: readonly number[] = [16, 24, 32]
 

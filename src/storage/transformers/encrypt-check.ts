@@ -1,7 +1,8 @@
 /** Thread: any. The identity provider: plain bytes, but never ciphertext taken for plain bytes. */
+
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer } from '../contract/transformer.js'
 import { startsWithBytes } from './bytes.js'
-import { TransformError } from './transform-error.js'
 
 /** Every encrypting provider's prefix starts with this; no JSON and no protobuf object does. */
 const ENCRYPTED = new TextEncoder().encode('k8s:enc:')

@@ -5,9 +5,9 @@
  * keys by path would grow with every new object.
  */
 import { createHmac, randomBytes } from 'node:crypto'
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { openAesGcm, sealAesGcm } from './aes-gcm.js'
-import { TransformError } from './transform-error.js'
 
 export const SEED_SIZE = 32
 const INFO_SIZE = 32

@@ -3,9 +3,9 @@
  * wrote. Used twice: providers of a resource (`k8s:enc:aesgcm:v1:`), and keys of a provider (`key1:`).
  */
 import { assert } from '../../lib/assert.js'
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes, startsWithBytes } from './bytes.js'
-import { TransformError } from './transform-error.js'
 
 export interface PrefixTransformer {
   /** '' belongs to the identity provider and matches everything. */

@@ -4,9 +4,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
+import { TransformError } from '../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes } from './bytes.js'
-import { TransformError } from './transform-error.js'
 
 export const SECRETBOX_KEY_SIZES: readonly number[] = [32]
 

@@ -5,6 +5,7 @@ import type { StoredKind } from '../../registry/stored-resource.js'
 import type { Storage } from '../../storage/contract/interface.js'
 import type { StorageDecorator } from '../../storage/factory/decorator.js'
 import type { StorageFactory } from '../../storage/factory/factory.js'
+import { encryptCheckTransformer } from '../../storage/transformers/encrypt-check.js'
 
 interface InternalResource {
   readonly groupResource: GroupResource
@@ -40,7 +41,8 @@ export function openInternalStorage(
   undecorated: StorageDecorator,
 ): Storage<KubeObject> {
   return undecorated({
-    config: storageFactory.newConfig(groupResource),
+    // Never encrypted, whatever the configuration says of `*.*`: kube-apiserver on the same etcd reads them as they are.
+    config: { ...storageFactory.newConfig(groupResource), transformer: encryptCheckTransformer },
     resourcePrefix: prefix,
     keyOf: ({ metadata }) => `${prefix}/${metadata?.name ?? ''}`,
     newObject: () => ({ apiVersion: 'v1', kind }),

@@ -1,4 +1,5 @@
 /** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
+
 import type { Catalogue } from '../../api/catalogue.js'
 import { fieldLabels } from '../../api/field-labels.js'
 import { formatGroupResource } from '../../api/group-version.js'
@@ -6,6 +7,7 @@ import type { ResourceDefinition } from '../../api/resource-definition.js'
 import type { OwnerResource } from '../../protocol/main-owner.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
 import type { StoredResource } from '../../registry/stored-resource.js'
+import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
 import { type StorageConfig, transportKey } from '../../storage/factory/storage-config.js'
 import { Scheme, type SchemeOptions } from './scheme.js'
@@ -83,7 +85,7 @@ export class Served {
     return {
       info,
       arena: stored?.arena ?? name,
-      keyPrefix: `${this.#options.etcdOptions.etcdPrefix}/${prefix}/`,
+      keyPrefix: `${normalizePathPrefix(this.#options.etcdOptions.etcdPrefix)}${prefix}/`,
       direct: stored?.info.version === info.version && stored.info.group === info.group,
       itemsCarryKind: info.definitionHash !== undefined,
       selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),

@@ -37,3 +37,12 @@ t.test('what is never asked for does not stay', async (t) => {
   t.ok(drafts.size <= 2048)
   t.equal(drafts.take(event('/9999', 'x'))?.uid, 'x', 'the oldest go first')
 })
+
+t.test('drafts are bounded by their bytes too', async (t) => {
+  const drafts = new HandedDrafts()
+  const big = 'x'.repeat(2 ** 20)
+  for (let i = 0; i < 100; i++) drafts.add([handed(`/big${i}`, `${i}${big}`, 'u')])
+  t.ok(drafts.bytes <= 32 * 2 ** 20, `${drafts.bytes} bytes are held`)
+  t.equal(drafts.take(event('/big0', `0${big}`)), undefined, 'the oldest went')
+  t.ok(drafts.take(event('/big99', `99${big}`)))
+})

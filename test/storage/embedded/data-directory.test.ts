@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -194,4 +195,19 @@ t.test('two processes that start at once on one folder: exactly one gets it', as
     ),
   )
   t.same(outcomes.sort(), ['open', 'refused'])
+})
+
+const modeOf = (file: string): number => statSync(file).mode & 0o777
+
+t.test('nobody else can read the store, whatever the umask says and whatever an older version left', async (t) => {
+  const dataDir = path.join(temporaryFolder(t, 'modes'), 'data')
+  const before = process.umask(0)
+  t.teardown(() => process.umask(before))
+  await (await EmbeddedEngine.open({ dataDir })).close()
+  for (const name of ['data.mdb', 'data.mdb-lock']) t.equal(modeOf(path.join(dataDir, name)), 0o600, name)
+  chmodSync(path.join(dataDir, 'data.mdb'), 0o644)
+  chmodSync(dataDir, 0o777)
+  await (await EmbeddedEngine.open({ dataDir })).close()
+  t.equal(modeOf(path.join(dataDir, 'data.mdb')), 0o600)
+  t.equal(modeOf(dataDir), 0o770, 'a folder of our own is closed to others')
 })

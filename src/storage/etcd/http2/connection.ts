@@ -37,13 +37,17 @@ export interface Http2ConnectionOptions {
   /** The server's SETTINGS have come. */
   readonly onReady: () => void
   readonly onGoAway: (code: number) => void
+  /** The number of the first stream, an odd one; for tests of what happens at the end of the numbers. */
+  readonly firstStream?: number
   /** Called once: the socket is gone. */
   readonly onClose: (error: Error) => void
 }
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** Stream numbers end here; long before, the server has sent a GOAWAY or the process has ended. */
+/** Stream numbers end here, after 2^30 calls: at some 4,000 calls a second that is three days. */
 const LAST_STREAM = 2 ** 31 - 1
+/** So many numbers before the end the connection is given up for new calls; those under way are finished on it. */
+const RESERVED_STREAMS = 2 ** 16
 /** A block of headers that is longer than this is none of etcd's. */
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024
 /** Above this, putting pieces together costs more than the system call it saves. */
@@ -61,7 +65,8 @@ export class Http2Connection implements StreamCarrier {
   readonly #blocked = new Set<Http2Stream>()
   readonly #pings: (() => void)[] = []
   #out: Buffer[] = []
-  #nextStream = 1
+  #nextStream: number
+  #wearingOut = false
   #sendWindow = DEFAULT_WINDOW_BYTES
   #initialWindow = DEFAULT_WINDOW_BYTES
   #maxFrame = MAX_FRAME_BYTES
@@ -74,6 +79,7 @@ export class Http2Connection implements StreamCarrier {
 
   constructor(options: Http2ConnectionOptions) {
     this.#options = options
+    this.#nextStream = options.firstStream ?? 1
     this.#socket = connectSocket(options)
     this.#socket.on(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#begin())
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
@@ -178,8 +184,15 @@ export class Http2Connection implements StreamCarrier {
 
   #open(stream: Http2Stream): void {
     if (this.#nextStream > LAST_STREAM) {
-      this.destroy(new Error('the connection has no more streams'))
+      // Whoever kept calling after the warning is refused as by a server that ends the connection: it is safe to ask elsewhere.
+      stream.rstCode = ErrorCode.refusedStream
+      // Not before the caller has the stream in hand.
+      queueMicrotask(() => stream.finish(undefined))
       return
+    }
+    if (this.#nextStream > LAST_STREAM - 2 * RESERVED_STREAMS && !this.#wearingOut) {
+      this.#wearingOut = true
+      this.#options.onGoAway(ErrorCode.noError)
     }
     stream.id = this.#nextStream
     this.#nextStream += 2

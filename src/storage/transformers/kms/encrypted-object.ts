@@ -1,6 +1,6 @@
 /** Thread: any. What KMS v2 leaves in storage after its prefix: the data, and how to get the key that opens it. */
 import { createHash } from 'node:crypto'
-import { TransformError } from '../transform-error.js'
+import { TransformError } from '../../contract/transform-error.js'
 import { type Annotations, readMapEntry, readString, readWire, WireWriter } from './wire.js'
 
 /** What the plugin's plaintext is. */

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.js'
+import { TransformError } from '../../contract/transform-error.js'
 import type { Transformer, TransformResult } from '../../contract/transformer.js'
 import { AesGcmTransformer } from '../aes-gcm.js'
 import { ExpiringCache } from '../expiring-cache.js'
 import { ExtendedNonceGcmTransformer } from '../extended-nonce-gcm.js'
-import { TransformError } from '../transform-error.js'
 import {
   type DekSource,
   DekSourceType,

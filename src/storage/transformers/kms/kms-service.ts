@@ -1,6 +1,6 @@
 /** Thread: any. The key service's three calls, KMS API v2, and their messages over a plugin's Unix socket. */
 import type { Clock } from '../../../lib/clock.js'
-import { TransformError } from '../transform-error.js'
+import { TransformError } from '../../contract/transform-error.js'
 import { GrpcUnaryClient } from './grpc-unary.js'
 import { type Annotations, readMapEntry, readString, readWire, WireWriter } from './wire.js'
 

@@ -2,8 +2,9 @@
  * Thread: any. The little of protobuf that the KMS messages need: bytes, strings, small enums and map<string, bytes>.
  * Zero values are left out, as proto3 does; fields go in ascending order and maps sorted, so equal input gives equal bytes.
  */
+
+import { TransformError } from '../../contract/transform-error.js'
 import { concatBytes } from '../bytes.js'
-import { TransformError } from '../transform-error.js'
 
 export type Annotations = ReadonlyMap<string, Uint8Array>
 

@@ -41,6 +41,7 @@ function ask(
 async function connect(
   t: Test,
   port: number,
+  options: { readonly firstStream?: number } = {},
 ): Promise<{ connection: Http2Connection; goAways: number[]; closed: Promise<Error> }> {
   const goAways: number[] = []
   let connection: Http2Connection | undefined
@@ -56,6 +57,7 @@ async function connect(
       onReady: () => ready!(),
       onGoAway: (code) => goAways.push(code),
       onClose: resolve,
+      ...options,
     })
   })
   t.teardown(() => connection!.destroy(new Error('the test is over')))
@@ -270,3 +272,30 @@ t.test('what no server may say ends the connection', async (t) => {
     t.equal(await closed, error)
   }
 })
+
+t.test(
+  'a connection whose stream numbers run out is given up for new calls while those under way are finished',
+  async (t) => {
+    let finish: (() => void) | undefined
+    let opened = 0
+    const port = await serve(t, async (stream) => {
+      opened++
+      if (opened === 1)
+        await new Promise<void>((resolve) => {
+          finish = resolve
+        })
+      stream.respond({ ':status': 200 })
+      stream.end('done')
+    })
+    const { connection, goAways } = await connect(t, port, { firstStream: 2 ** 31 - 5 })
+    const first = ask(connection, Buffer.from('1'))
+    t.same(goAways, [ErrorCode.noError], 'whoever uses it is told to go elsewhere')
+    const last = ask(connection, Buffer.from('2'))
+    const more = [ask(connection, Buffer.from('3')), ask(connection, Buffer.from('4'))]
+    t.equal((await last.answer).body.toString(), 'done')
+    const refused = await more[1]!.answer
+    t.equal(refused.rstCode, ErrorCode.refusedStream, 'what has no number any more was never sent')
+    finish!()
+    t.equal((await first.answer).body.toString(), 'done')
+  },
+)

@@ -1,4 +1,5 @@
 /** Thread: any. Stored bytes that a provider cannot read, or a provider that cannot write just now. */
+import { StorageError } from './errors.js'
 
 export type TransformErrorCode =
   /** Too short, wrong padding, not the message it should be. */
@@ -21,3 +22,18 @@ export class TransformError extends Error {
     this.code = code
   }
 }
+
+/** The key service could not be asked, or did not answer: that says nothing about the stored bytes. */
+export const isKeyServiceFailure = (error: unknown): error is TransformError =>
+  error instanceof TransformError && error.code === 'kms'
+
+/** Whoever reads is told that the storage cannot be reached; nothing may be deleted because of it. */
+export const keyServiceUnreachable = (key: string, cause: TransformError): StorageError =>
+  new StorageError(
+    'unreachable',
+    `the object stored at ${JSON.stringify(key)} cannot be decrypted now: ${cause.message}`,
+    {
+      key,
+      cause,
+    },
+  )
