@@ -5,7 +5,7 @@
 //                                       openapi_facts.json, proto_facts.json and proto_json_exceptions.json; each
 //                                       --go names a folder of Go packages and the prefix of its definitions
 //                                       (io.k8s.api.=…/k8s.io/api)
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -42,6 +42,13 @@ for (const [file, text] of files) {
   if (values.check) continue
   mkdirSync(path.dirname(file), { recursive: true })
   writeFileSync(file, text)
+}
+const wanted = new Set(files.map(([file]) => file))
+for (const name of readdirSync(generated, { recursive: true })) {
+  const file = path.join(generated, name)
+  if (!name.endsWith('.ts') || wanted.has(file)) continue
+  stale.push(path.relative(root, file))
+  if (!values.check) rmSync(file)
 }
 if (!values.check) console.log(stale.length === 0 ? 'nothing changed' : `wrote ${stale.join(', ')}`)
 else if (stale.length > 0) {

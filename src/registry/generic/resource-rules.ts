@@ -20,33 +20,33 @@ export interface TableColumn {
 
 export type TableCell = string | number | bigint | boolean | null
 
-export interface TableRules {
+export interface TableRules<T extends KubeObject = KubeObject> {
   readonly columns: readonly TableColumn[]
   /** One cell a column. `nowMs` is for ages. */
-  cells(object: KubeObject, nowMs: number): TableCell[]
+  cells(object: T, nowMs: number): TableCell[]
 }
 
 /** Rules of one way to update: the resource itself or a subresource that shares its object. */
-export interface UpdateRules {
+export interface UpdateRules<T extends KubeObject = KubeObject> {
   /** Nobody comes to own these through this endpoint. Default: the part that the endpoint does not write. */
   readonly resetFields?: readonly (readonly string[])[]
   /** Restores what this endpoint may not change, on top of what the generic strategy does. */
-  prepareForUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): void
-  validateUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[]
-  warningsOnUpdate?(object: KubeObject, old: KubeObject, context: RequestContext): string[]
+  prepareForUpdate?(object: T, old: T, context: RequestContext): void
+  validateUpdate?(object: T, old: T, context: RequestContext): FieldError[]
+  warningsOnUpdate?(object: T, old: T, context: RequestContext): string[]
 }
 
 /**
  * Between a version of a resource and its hub version: the one in memory, which strategies, validation and columns see.
  * Neither changes what it is given.
  */
-export interface HubConversion {
-  toHub(object: KubeObject): KubeObject
-  fromHub(object: KubeObject): KubeObject
+export interface HubConversion<Hub extends KubeObject = KubeObject, Version extends KubeObject = KubeObject> {
+  toHub(object: Version): Hub
+  fromHub(object: Hub): Version
 }
 
 /** A subresource that writes a part of the object: approval, finalize, resize. */
-export interface PartRules extends UpdateRules {
+export interface PartRules<T extends KubeObject = KubeObject> extends UpdateRules<T> {
   /** The rest is put back before the rules see it. */
   readonly writes: 'spec' | 'status'
   /**
@@ -56,7 +56,12 @@ export interface PartRules extends UpdateRules {
   readonly ownedFields?: readonly (readonly string[])[]
 }
 
-export interface ResourceRules extends UpdateRules {
+/**
+ * `T` is the type of the kind in its hub version, from src/api/generated/kinds: the table of rules says by resource which
+ * kind the functions are given, so they need no casts. Functions are declared as methods, which TypeScript compares in both
+ * directions; that is what lets rules-table.ts hold the rules of every kind as rules of any object.
+ */
+export interface ResourceRules<T extends KubeObject = KubeObject> extends UpdateRules<T> {
   /** Default: a DNS subdomain. */
   readonly nameRule?: NameRule
   /** Default: the base and five random letters. */
@@ -70,7 +75,7 @@ export interface ResourceRules extends UpdateRules {
    * The top-level fields that count as the desired state: a change of any of them raises metadata.generation.
    * Absent: the kind has no generation.
    */
-  readonly generationFields?: readonly string[]
+  readonly generationFields?: readonly (keyof T & string)[]
   /** Whether an empty list or map in them is a change when nothing was stored. Default: false, as it is for most kinds. */
   readonly emptyIsChange?: boolean
   /** Default: false; a new object has no status but what prepareForCreate gives it. */
@@ -83,26 +88,26 @@ export interface ResourceRules extends UpdateRules {
    */
   readonly metadataOnUpdate?: 'none' | 'changes' | 'new' | 'whole'
   /** Defaulting, of the version that `object.apiVersion` says: after decoding, after a patch, after reading from storage. */
-  setDefaults?(object: KubeObject): void
-  prepareForCreate?(object: KubeObject, context: RequestContext): void
-  validate?(object: KubeObject, context: RequestContext): FieldError[]
-  warningsOnCreate?(object: KubeObject, context: RequestContext): string[]
-  canonicalize?(object: KubeObject): void
+  setDefaults?(object: T): void
+  prepareForCreate?(object: T, context: RequestContext): void
+  validate?(object: T, context: RequestContext): FieldError[]
+  warningsOnCreate?(object: T, context: RequestContext): string[]
+  canonicalize?(object: T): void
   /** The status subresource; only for kinds that have one. */
-  readonly status?: UpdateRules
+  readonly status?: UpdateRules<T>
   /** Further subresources that update the same object through rules of their own: approval. */
-  readonly subresources?: Readonly<Record<string, PartRules>>
-  checkGracefulDelete?(object: KubeObject, options: DeleteOptions, context: RequestContext): boolean
+  readonly subresources?: Readonly<Record<string, PartRules<T>>>
+  checkGracefulDelete?(object: T, options: DeleteOptions, context: RequestContext): boolean
   readonly garbageCollection?: GarbageCollectionPolicy
   /** Beyond metadata.name and metadata.namespace, which every resource has. */
   readonly indexedFields?: readonly FieldSpec[]
-  readonly table?: TableRules
+  readonly table?: TableRules<T>
   /** Beyond having lost its last finalizer: what else must hold for an update to end an object. */
-  shouldDeleteDuringUpdate?(next: KubeObject, existing: KubeObject): boolean
+  shouldDeleteDuringUpdate?(next: T, existing: T): boolean
   /** Objects live as long as the flag --event-ttl says, counted from their last write. Absent: for ever. */
   readonly expires?: 'event-ttl'
   /** By apiVersion, for versions whose types differ from the hub's; the others differ in their name alone. */
-  readonly conversions?: Readonly<Record<string, HubConversion>>
+  readonly conversions?: Readonly<Record<string, HubConversion<T>>>
   /** Annotations that stand for a field of the type: who asks for the metadata alone does not get them. */
   readonly fieldAnnotations?: readonly string[]
   /** Names that nobody may delete one by one; a deletion of the whole collection takes them too. */

@@ -22,10 +22,10 @@ export const age = <T extends KubeObject>(more: Partial<TableColumn> = {}): Cell
 })
 
 /** The name comes first in every table. */
-export function tableOf<T extends KubeObject>(...rules: CellRule<T>[]): TableRules {
+export function tableOf<T extends KubeObject>(...rules: CellRule<T>[]): TableRules<T> {
   return {
     columns: [NAME_COLUMN, ...rules.map(({ cell: _, ...column }) => column)],
-    cells: (object, nowMs) => [object.metadata?.name ?? '', ...rules.map((rule) => rule.cell(object as T, nowMs))],
+    cells: (object, nowMs) => [object.metadata?.name ?? '', ...rules.map((rule) => rule.cell(object, nowMs))],
   }
 }
 
