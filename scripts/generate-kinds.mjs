@@ -14,7 +14,6 @@ const SCALARS = {
   bytes: 'scalar.Bytes',
   time: 'scalar.Time',
   'micro-time': 'scalar.MicroTime',
-  duration: 'scalar.Duration',
   quantity: 'scalar.Quantity',
   'int-or-string': 'scalar.IntOrString',
   any: 'object.Json',

@@ -5,8 +5,8 @@ import { everything, type Selector } from './selector.js'
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
-    readonly key: string
-    readonly operator: string
+    readonly key?: string
+    readonly operator?: string
     readonly values?: readonly string[] | null
   }[]
 }
@@ -24,7 +24,7 @@ export function labelSelectorAsSelector(object: LabelSelectorObject | null | und
   const requirements = Object.entries(object.matchLabels ?? {}).map(
     ([key, value]) => new LabelRequirement(key, '=', [value]),
   )
-  for (const { key, operator, values } of object.matchExpressions ?? []) {
+  for (const { key = '', operator = '', values } of object.matchExpressions ?? []) {
     const known = OPERATORS.get(operator)
     if (known === undefined)
       throw new SelectorError(`${JSON.stringify(operator)} is not a valid label selector operator`)

@@ -1,5 +1,7 @@
 /** Thread: any. What every Kubernetes object has, whatever its kind. Objects are plain JSON trees. */
 
+import type { Int64 } from './scalar-types.js'
+
 /** JSON as Kubernetes means it: an integer outside JavaScript's safe range is a bigint, everything else as in JSON. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json | undefined }
 export type JsonObject = { [key: string]: Json | undefined }
@@ -33,10 +35,10 @@ export interface ObjectMeta {
   selfLink?: string
   uid?: string
   resourceVersion?: string
-  generation?: number
+  generation?: Int64
   creationTimestamp?: string | null
   deletionTimestamp?: string
-  deletionGracePeriodSeconds?: number
+  deletionGracePeriodSeconds?: Int64
   labels?: Record<string, string>
   annotations?: Record<string, string>
   ownerReferences?: OwnerReference[]
@@ -55,6 +57,12 @@ export interface KubeObject {
 export function metadataOf(object: KubeObject): ObjectMeta {
   object.metadata ??= {}
   return object.metadata
+}
+
+/** One more, as Go counts: after the largest comes the smallest. */
+export function nextGeneration({ generation = 0 }: ObjectMeta): Int64 {
+  if (typeof generation === 'number' && Number.isSafeInteger(generation + 1)) return generation + 1
+  return BigInt.asIntN(64, BigInt(generation) + 1n)
 }
 
 /**

@@ -6,11 +6,11 @@ export type Int64 = number | bigint
 export type IntOrString = number | string
 /** Canonical text: 500m, 2Gi. */
 export type Quantity = string
+/** Amounts by the name of the resource. */
+export type ResourceList = { [name: string]: Quantity }
 /** RFC 3339 with seconds, in UTC. */
 export type Time = string
 /** RFC 3339 with microseconds, in UTC. */
 export type MicroTime = string
-/** As Go writes durations: 1h30m0s. */
-export type Duration = string
 /** Base64 with padding. */
 export type Bytes = string

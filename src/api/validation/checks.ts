@@ -1,6 +1,7 @@
 /** Thread: any. Small rules that many fields share. Each gives the errors of one value at one path. */
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, type FieldPath, forbidden, invalid, notSupported, required, tooLong } from '../field-error.js'
+import type { Int64 } from '../scalar-types.js'
 import {
   isDns1123Label,
   isDns1123Subdomain,
@@ -50,13 +51,13 @@ export const optionalBy = (value: string | undefined, path: FieldPath, check: Ch
 export const givenBy = <T>(value: T | null | undefined, path: FieldPath, check: Check<T>): Errors =>
   value === undefined || value === null ? [] : check(value, path)
 
-export const nonnegative = (value: number | undefined, path: FieldPath): Errors =>
+export const nonnegative = (value: Int64 | undefined, path: FieldPath): Errors =>
   (value ?? 0) < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : []
 
-export const positive = (value: number | undefined, path: FieldPath): Errors =>
+export const positive = (value: Int64 | undefined, path: FieldPath): Errors =>
   (value ?? 0) <= 0 ? [invalid(path, value ?? 0, 'must be greater than zero')] : []
 
-export const inRange = (value: number, path: FieldPath, least: number, most: number): Errors =>
+export const inRange = (value: Int64, path: FieldPath, least: number, most: number): Errors =>
   value < least || value > most ? [invalid(path, value, `must be between ${least} and ${most}, inclusive`)] : []
 
 export const notEmpty = (value: string | List<unknown>, path: FieldPath): Errors =>

@@ -1,8 +1,9 @@
 /** Thread: any. When a pod's failure counts, and when a job has succeeded. */
+
 import { duplicate, type FieldPath, invalid, required, tooLong, tooMany } from '../../api/field-error.js'
+import type { JobSpec, PodFailurePolicyRule, SuccessPolicyRule } from '../../api/generated/kinds/batch.v1.js'
 import { type Errors, nonnegative, oneOf, qualifiedName } from '../../api/validation/checks.js'
 import { countIndexes } from './indexes.js'
-import type { JobSpec, PodFailurePolicyRule, SuccessPolicyRule } from './job.js'
 
 const MAX_RULES = 20
 const MAX_VALUES = 255

@@ -1,10 +1,11 @@
 /** Thread: any. What jobs and the templates of jobs share: defaults and rules of their spec. */
+
 import { type FieldPath, invalid, notSupported, required, tooLong } from '../../api/field-error.js'
+import type { JobSpec } from '../../api/generated/kinds/batch.v1.js'
 import { domainPrefixedPath, type Errors, nonnegative, oneOf } from '../../api/validation/checks.js'
 import { setTemplateDefaults } from '../core/pod-template/pod-defaults.js'
 import { podTemplateErrors } from '../core/pod-template/pod-validation.js'
 import { templateWarnings } from '../core/pod-template/workload.js'
-import type { JobSpec } from './job.js'
 import { podFailurePolicyErrors, successPolicyErrors } from './job-policies.js'
 
 const MAX_INT32 = 2 ** 31 - 1

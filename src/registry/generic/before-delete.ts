@@ -1,6 +1,7 @@
 /** Thread: pool. What a DELETE means for one object: gone at once, told to end, or waiting for its finalizers. */
 import type { GroupResource } from '../../api/group-version.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import { type KubeObject, metadataOf, nextGeneration } from '../../api/object.js'
+import type { Int64 } from '../../api/scalar-types.js'
 import { newConflict, newInternalError } from '../../api/status.js'
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../api/validation/object-meta.js'
 import type { DeleteOptions, DeleteStrategy, RequestContext } from './strategy.js'
@@ -44,11 +45,14 @@ export function beforeDelete(
   if (metadata.deletionTimestamp !== undefined) return shortenGrace(object, options, context)
   if (!strategy.checkGracefulDelete(object, options, context)) return 'immediate'
   if (options.gracePeriodSeconds === undefined) throw newInternalError('options.GracePeriodSeconds should not be nil')
-  metadata.deletionTimestamp = formatTime(context.now() + options.gracePeriodSeconds * 1000)
+  metadata.deletionTimestamp = formatTime(context.now() + milliseconds(options.gracePeriodSeconds))
   metadata.deletionGracePeriodSeconds = options.gracePeriodSeconds
-  if ((metadata.generation ?? 0) > 0) metadata.generation = metadata.generation! + 1
+  if ((metadata.generation ?? 0) > 0) metadata.generation = nextGeneration(metadata)
   return 'graceful'
 }
+
+/** Grace is any int64 of seconds. Go's durations are nanoseconds in 64 bits and wrap around, so that times remain times. */
+const milliseconds = (seconds: Int64): number => Number(BigInt.asIntN(64, BigInt(seconds) * 10n ** 9n) / 10n ** 6n)
 
 /** An object that is ending may only be told to end sooner. */
 function shortenGrace(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionKind {
@@ -62,7 +66,7 @@ function shortenGrace(object: KubeObject, options: DeleteOptions, context: Reque
   }
   let period = options.gracePeriodSeconds
   if (period >= current) return 'pending'
-  let endsAt = Date.parse(metadata.deletionTimestamp!) + (period - current) * 1000
+  let endsAt = Date.parse(metadata.deletionTimestamp!) + milliseconds(BigInt(period) - BigInt(current))
   if (endsAt < context.now()) {
     endsAt = context.now()
     // Still a graceful deletion: somebody else must see it and finish it.
@@ -102,7 +106,7 @@ function effectivePolicy(strategy: DeleteStrategy, finalizers: readonly string[]
 export function markAsDeleting(object: KubeObject, nowMs: number): void {
   const metadata = metadataOf(object)
   if (metadata.deletionTimestamp === undefined && (metadata.generation ?? 0) > 0)
-    metadata.generation = metadata.generation! + 1
+    metadata.generation = nextGeneration(metadata)
   if (metadata.deletionTimestamp === undefined || Date.parse(metadata.deletionTimestamp) > nowMs) {
     metadata.deletionTimestamp = formatTime(nowMs)
   }

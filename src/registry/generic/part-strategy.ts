@@ -1,6 +1,6 @@
 /** Thread: pool. Updates of one part of an object through a subresource of its own: everything else is what it was. */
 import type { FieldError } from '../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import { type KubeObject, metadataOf, nextGeneration } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { equalState } from './equal-state.js'
 import type { PartRules, ResourceRules } from './resource-rules.js'
@@ -38,7 +38,7 @@ export class PartStrategy implements UpdateStrategy {
     this.#part.prepareForUpdate?.(object, old, context)
     const counts = this.#rules.generationFields?.includes(writes) === true
     if (counts && !equalState(object[writes], old[writes]))
-      metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+      metadataOf(object).generation = nextGeneration(metadataOf(old))
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { FieldError } from '../../api/field-error.js'
 import type { JsonPath } from '../../api/json/decode.js'
-import { deepCopy, type KubeObject, metadataOf } from '../../api/object.js'
+import { deepCopy, type KubeObject, metadataOf, nextGeneration } from '../../api/object.js'
 import type { GroupKind } from '../../api/status.js'
 import { dnsSubdomainName } from '../../api/validation/names.js'
 import {
@@ -96,7 +96,7 @@ export class RulesStrategy implements Strategy {
     const same = emptyIsChange ? isDeepStrictEqual : equalState
     const changed = generationFields.some((field) => !same(object[field], old[field]))
     if (changed || (emptyIsChange && wroteEmpty(object, generationFields, context)))
-      metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+      metadataOf(object).generation = nextGeneration(metadataOf(old))
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {

@@ -13,7 +13,7 @@ const OPERATOR_TEXT: Readonly<Record<string, (key: string, values: string) => st
 export function selectorText(selector: LabelSelectorObject | null | undefined): string {
   if (selector === undefined || selector === null) return NONE
   const parts = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` }))
-  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+  for (const { key = '', operator = '', values } of selector.matchExpressions ?? []) {
     const text = OPERATOR_TEXT[operator]?.(key, [...(values ?? [])].sort().join(',')) ?? '<error>'
     parts.push({ key, text })
   }
@@ -27,7 +27,7 @@ export function selectorStructText({ matchLabels, matchExpressions }: LabelSelec
     .sort()
     .map((key) => `${key}: ${matchLabels![key]},`)
   const requirements = (matchExpressions ?? []).map(
-    ({ key, operator, values }) =>
+    ({ key = '', operator = '', values }) =>
       `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${(values ?? []).join(' ')}],},`,
   )
   return `&LabelSelector{MatchLabels:map[string]string{${labels.join('')}},MatchExpressions:[]LabelSelectorRequirement{${requirements.join('')}},}`

@@ -5,6 +5,7 @@
 import type { FieldError } from '../../api/field-error.js'
 import type { JsonPath } from '../../api/json/decode.js'
 import type { KubeObject } from '../../api/object.js'
+import type { Int64 } from '../../api/scalar-types.js'
 import type { GroupKind } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
 
@@ -41,7 +42,7 @@ export interface Preconditions {
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground'
 
 export interface DeleteOptions {
-  gracePeriodSeconds?: number
+  gracePeriodSeconds?: Int64
   preconditions?: Preconditions
   orphanDependents?: boolean
   propagationPolicy?: PropagationPolicy

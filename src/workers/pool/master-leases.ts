@@ -1,6 +1,6 @@
 /** Thread: pool. The servers on one storage, each under its address for as long as it renews: /registry/masterleases. */
 import type { KubeObject } from '../../api/object.js'
-import { metadataOf } from '../../api/object.js'
+import { metadataOf, nextGeneration } from '../../api/object.js'
 import { listAll } from '../../registry/generic/list-all.js'
 import { isNotFound } from '../../storage/contract/errors.js'
 import type { Storage } from '../../storage/contract/interface.js'
@@ -31,7 +31,7 @@ export class MasterLeases {
         existing.subsets = [{ addresses: [{ ip }] }]
         // A write without a change would not be one, and would not renew the lease.
         const metadata = metadataOf(existing)
-        metadata.generation = (metadata.generation ?? 0) + 1
+        metadata.generation = nextGeneration(metadata)
         return { object: existing, ttlSeconds }
       },
       { ignoreNotFound: true },

@@ -1,6 +1,6 @@
 /** Thread: pool. Custom resource definitions: checked in the form in which what all versions share stands once. */
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { type KubeObject, metadataOf, nextGeneration } from '../../../api/object.js'
 import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
 import { hasKnownVersion } from '../../../api/validation/webhook-client.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -182,7 +182,7 @@ export const customResourceDefinitionRules: ResourceRules = {
     rememberStorageVersion(object)
   },
   prepareForUpdate: (object, old) => {
-    if (!sameValue(object['spec'], old['spec'])) metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+    if (!sameValue(object['spec'], old['spec'])) metadataOf(object).generation = nextGeneration(metadataOf(old))
     rememberStorageVersion(object)
   },
   validate,

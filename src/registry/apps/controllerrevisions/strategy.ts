@@ -1,32 +1,24 @@
 /** Thread: pool. ControllerRevisions: what a controller looked like once; never changed, only numbered. */
+
 import { FieldPath, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { ControllerRevision } from '../../../api/generated/kinds/apps.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { immutable } from '../../core/pod-template/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 
-interface ControllerRevision extends KubeObject {
-  data?: unknown
-  revision?: number | bigint
-}
-
 const DATA = FieldPath.of('data')
 
-const revisionErrors = (object: KubeObject): Errors =>
-  nonnegative((object as ControllerRevision).revision as number | undefined, FieldPath.of('revision'))
+const revisionErrors = (object: ControllerRevision): Errors => nonnegative(object.revision, FieldPath.of('revision'))
 
 function dataErrors({ data }: ControllerRevision): Errors {
   const isObject = data !== null && typeof data === 'object' && !Array.isArray(data)
   return isObject ? [] : [required(DATA, 'data must be a JSON object')]
 }
 
-export const controllerRevisionRules: ResourceRules = {
-  validate: (object) => [...revisionErrors(object), ...dataErrors(object as ControllerRevision)],
-  validateUpdate: (object, old) => [
-    ...revisionErrors(object),
-    ...immutable((object as ControllerRevision).data, (old as ControllerRevision).data, DATA),
-  ],
+export const controllerRevisionRules: ResourceRules<ControllerRevision> = {
+  validate: (object) => [...revisionErrors(object), ...dataErrors(object)],
+  validateUpdate: (object, old) => [...revisionErrors(object), ...immutable(object.data, old.data, DATA)],
   table: tableOf<ControllerRevision>(
     text('Controller', 'The controller it is a revision of.', ({ metadata }) => {
       const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller === true)

@@ -1,49 +1,40 @@
 /** Thread: pool. DaemonSets: one pod of a template on every node. */
+
 import { FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { DaemonSet, DaemonSetStatus, DaemonSetUpdateStrategy } from '../../../api/generated/kinds/apps.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isEmptySelector, labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { immutable, sameValue } from '../../core/pod-template/checks.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
-import type { IntOrString } from '../../core/pod-template/pod-spec.js'
 import { podTemplateErrors } from '../../core/pod-template/pod-validation.js'
 import { alwaysRunningErrors, labelMismatchErrors } from '../../core/pod-template/selected-template.js'
 import {
-  type Counts,
   collisionCountErrors,
   containerColumns,
   statusCountErrors,
   statusMetadataErrors,
   templateWarnings,
-  type WorkloadSpec,
 } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
 import { age, labelText, tableOf, text } from '../../generic/table-rules.js'
-
-interface DaemonSet extends KubeObject {
-  spec?: WorkloadSpec & {
-    updateStrategy?: { type?: string; rollingUpdate?: { maxUnavailable?: IntOrString; maxSurge?: IntOrString } }
-  }
-  status?: Counts
-}
 
 const SPEC = FieldPath.of('spec')
 /** A field of old that versions without it keep in an annotation. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation'
 const INTEGER = { type: 'integer' } as const
 
-const templateGeneration = (object: KubeObject): number =>
+const templateGeneration = (object: DaemonSet): number =>
   Number(object.metadata?.annotations?.[TEMPLATE_GENERATION] ?? 0) || 0
 
-function setTemplateGeneration(object: KubeObject, generation: number): void {
+function setTemplateGeneration(object: DaemonSet, generation: number): void {
   const metadata = metadataOf(object)
   metadata.annotations = { ...metadata.annotations, [TEMPLATE_GENERATION]: String(generation) }
 }
 
-function setDefaults(object: KubeObject): void {
-  const set = object as DaemonSet
+function setDefaults(set: DaemonSet): void {
   setTemplateGeneration(set, templateGeneration(set))
   set.spec ??= {}
   const { spec } = set
@@ -60,13 +51,13 @@ function setDefaults(object: KubeObject): void {
   spec.revisionHistoryLimit ??= 10
 }
 
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  const changed = !sameValue((object as DaemonSet).spec?.template, (old as DaemonSet).spec?.template)
+function prepareForUpdate(object: DaemonSet, old: DaemonSet): void {
+  const changed = !sameValue(object.spec?.template, old.spec?.template)
   setTemplateGeneration(object, templateGeneration(old) + (changed ? 1 : 0))
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as DaemonSet
+function validate(object: DaemonSet): Errors {
+  const { spec = {} } = object
   const { selector, template } = spec
   const at = SPEC.child('template')
   return [
@@ -84,10 +75,7 @@ function validate(object: KubeObject): Errors {
   ]
 }
 
-function strategyErrors(
-  strategy: NonNullable<NonNullable<DaemonSet['spec']>['updateStrategy']>,
-  path: FieldPath,
-): Errors {
+function strategyErrors(strategy: DaemonSetUpdateStrategy, path: FieldPath): Errors {
   const { type, rollingUpdate } = strategy
   if (type === 'OnDelete') return []
   if (type !== 'RollingUpdate') return [notSupported(path, strategy, ['RollingUpdate', 'OnDelete'])]
@@ -107,8 +95,8 @@ function strategyErrors(
   return errors
 }
 
-function validateStatus(object: KubeObject, old: KubeObject): Errors {
-  const [status, before] = [(object as DaemonSet).status, (old as DaemonSet).status]
+function validateStatus(object: DaemonSet, old: DaemonSet): Errors {
+  const [status, before] = [object.status, old.status]
   return [
     ...statusMetadataErrors(object, old),
     ...statusCountErrors(status, [
@@ -126,10 +114,10 @@ function validateStatus(object: KubeObject, old: KubeObject): Errors {
   ]
 }
 
-const count = (name: string, description: string, field: string) =>
-  text<DaemonSet>(name, description, ({ status }) => status?.[field] ?? 0, INTEGER)
+const count = (name: string, description: string, of: (status: DaemonSetStatus) => number | undefined) =>
+  text<DaemonSet>(name, description, ({ status }) => of(status ?? {}) ?? 0, INTEGER)
 
-export const daemonSetRules: ResourceRules = {
+export const daemonSetRules: ResourceRules<DaemonSet> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   fieldAnnotations: [TEMPLATE_GENERATION],
@@ -139,21 +127,19 @@ export const daemonSetRules: ResourceRules = {
   prepareForUpdate,
   validate,
   validateUpdate: (object, old) => [
-    ...immutable((object as DaemonSet).spec?.selector, (old as DaemonSet).spec?.selector, SPEC.child('selector')),
+    ...immutable(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
     ...validate(object),
   ],
-  warningsOnCreate: (object) => templateWarnings((object as DaemonSet).spec?.template),
+  warningsOnCreate: (object) => templateWarnings(object.spec?.template),
   warningsOnUpdate: (object, old) =>
-    templateGeneration(object) === templateGeneration(old)
-      ? []
-      : templateWarnings((object as DaemonSet).spec?.template),
+    templateGeneration(object) === templateGeneration(old) ? [] : templateWarnings(object.spec?.template),
   status: { validateUpdate: validateStatus },
   table: tableOf<DaemonSet>(
-    count('Desired', 'How many nodes should run it.', 'desiredNumberScheduled'),
-    count('Current', 'How many nodes run it and should.', 'currentNumberScheduled'),
-    count('Ready', 'How many of them are ready.', 'numberReady'),
-    count('Up-to-date', 'How many run the newest template.', 'updatedNumberScheduled'),
-    count('Available', 'How many have been ready for long enough.', 'numberAvailable'),
+    count('Desired', 'How many nodes should run it.', (status) => status.desiredNumberScheduled),
+    count('Current', 'How many nodes run it and should.', (status) => status.currentNumberScheduled),
+    count('Ready', 'How many of them are ready.', (status) => status.numberReady),
+    count('Up-to-date', 'How many run the newest template.', (status) => status.updatedNumberScheduled),
+    count('Available', 'How many have been ready for long enough.', (status) => status.numberAvailable),
     text('Node Selector', 'Which nodes it is for.', ({ spec }) => labelText(spec?.template?.spec?.nodeSelector)),
     age(),
     ...containerColumns<DaemonSet>(({ spec }) => spec?.template),

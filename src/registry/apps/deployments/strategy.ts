@@ -1,14 +1,14 @@
 /** Thread: pool. Deployments: a template, how many of it, and how to get from one to the next. */
+
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Deployment, DeploymentStrategy } from '../../../api/generated/kinds/apps.v1.js'
+import { metadataOf, nextGeneration } from '../../../api/object.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { immutable, sameValue } from '../../core/pod-template/checks.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
-import type { IntOrString } from '../../core/pod-template/pod-spec.js'
 import { requiredSelectorErrors, selectedTemplateErrors } from '../../core/pod-template/selected-template.js'
 import {
-  type Counts,
   collisionCountErrors,
   containerColumns,
   isNewGeneration,
@@ -16,24 +16,14 @@ import {
   statusCountErrors,
   statusMetadataErrors,
   templateWarnings,
-  type WorkloadSpec,
 } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
-interface Deployment extends KubeObject {
-  spec?: WorkloadSpec & {
-    strategy?: { type?: string; rollingUpdate?: { maxUnavailable?: IntOrString; maxSurge?: IntOrString } }
-    progressDeadlineSeconds?: number
-  }
-  status?: Counts
-}
-
 const SPEC = FieldPath.of('spec')
 
-function setDefaults(object: KubeObject): void {
-  const deployment = object as Deployment
+function setDefaults(deployment: Deployment): void {
   deployment.spec ??= {}
   const { spec } = deployment
   spec.replicas ??= 1
@@ -50,8 +40,8 @@ function setDefaults(object: KubeObject): void {
   spec.progressDeadlineSeconds ??= 600
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as Deployment
+function validate(object: Deployment): Errors {
+  const { spec = {} } = object
   const errors = [
     ...nonnegative(spec.replicas, SPEC.child('replicas')),
     ...requiredSelectorErrors(spec.selector, SPEC.child('selector')),
@@ -70,7 +60,7 @@ function validate(object: KubeObject): Errors {
   return errors
 }
 
-function strategyErrors(strategy: NonNullable<NonNullable<Deployment['spec']>['strategy']>, path: FieldPath): Errors {
+function strategyErrors(strategy: DeploymentStrategy, path: FieldPath): Errors {
   const { type, rollingUpdate } = strategy
   const at = path.child('rollingUpdate')
   if (type === 'Recreate')
@@ -88,13 +78,13 @@ function strategyErrors(strategy: NonNullable<NonNullable<Deployment['spec']>['s
 }
 
 /** Annotations take part in the desired state: revisions carry them along. */
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
+function prepareForUpdate(object: Deployment, old: Deployment): void {
   if (!sameValue(object.metadata?.annotations ?? {}, old.metadata?.annotations ?? {}))
-    metadataOf(object).generation = (old.metadata?.generation ?? 0) + 1
+    metadataOf(object).generation = nextGeneration(metadataOf(old))
 }
 
-function validateStatus(object: KubeObject, old: KubeObject): Errors {
-  const [status, before] = [(object as Deployment).status, (old as Deployment).status]
+function validateStatus(object: Deployment, old: Deployment): Errors {
+  const [status, before] = [object.status, old.status]
   return [
     ...statusMetadataErrors(object, old),
     ...statusCountErrors(
@@ -120,7 +110,7 @@ function validateStatus(object: KubeObject, old: KubeObject): Errors {
   ]
 }
 
-export const deploymentRules: ResourceRules = {
+export const deploymentRules: ResourceRules<Deployment> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
@@ -129,11 +119,10 @@ export const deploymentRules: ResourceRules = {
   validate,
   validateUpdate: (object, old) => [
     ...validate(object),
-    ...immutable((object as Deployment).spec?.selector, (old as Deployment).spec?.selector, SPEC.child('selector')),
+    ...immutable(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
   ],
-  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings((object as Deployment).spec?.template)],
-  warningsOnUpdate: (object, old) =>
-    isNewGeneration(object, old) ? templateWarnings((object as Deployment).spec?.template) : [],
+  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
+  warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),
   status: {
     resetFields: [['spec'], ['metadata', 'labels']],
     prepareForUpdate: (object, old) => {
@@ -146,10 +135,10 @@ export const deploymentRules: ResourceRules = {
     text(
       'Ready',
       'Ready pods, of those wanted.',
-      ({ spec, status }) => `${status?.['readyReplicas'] ?? 0}/${spec?.replicas ?? 0}`,
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
     ),
-    text('Up-to-date', 'Pods made from the newest template.', ({ status }) => status?.['updatedReplicas'] ?? 0),
-    text('Available', 'Pods that have been ready for long enough.', ({ status }) => status?.['availableReplicas'] ?? 0),
+    text('Up-to-date', 'Pods made from the newest template.', ({ status }) => status?.updatedReplicas ?? 0),
+    text('Available', 'Pods that have been ready for long enough.', ({ status }) => status?.availableReplicas ?? 0),
     age(),
     ...containerColumns<Deployment>(({ spec }) => spec?.template),
     text('Selector', 'Which pods are its own.', ({ spec }) => selectorText(spec?.selector), { priority: 1 }),

@@ -1,6 +1,8 @@
 /** Thread: pool. StatefulSets: pods with names and storage of their own. */
+
 import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { StatefulSet, StatefulSetSpec, StatefulSetUpdateStrategy } from '../../../api/generated/kinds/apps.v1.js'
+import type { PersistentVolumeClaim, PodTemplateSpec, Volume } from '../../../api/generated/kinds/core.v1.js'
 import { dnsLabel, type Errors, nonnegative, oneOf } from '../../../api/validation/checks.js'
 import { dnsLabelName } from '../../../api/validation/names.js'
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
@@ -9,7 +11,6 @@ import { sameValue } from '../../core/pod-template/checks.js'
 import { claimSpecErrors, claimSpecWarnings, setClaimSpecDefaults } from '../../core/pod-template/claim-spec.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
-import type { IntOrString, PodTemplateSpec } from '../../core/pod-template/pod-spec.js'
 import { podTemplateErrors } from '../../core/pod-template/pod-validation.js'
 import {
   alwaysRunningErrors,
@@ -17,42 +18,20 @@ import {
   labelMismatchErrors,
   requiredSelectorErrors,
 } from '../../core/pod-template/selected-template.js'
-import type { PersistentVolumeClaimSpec, Volume } from '../../core/pod-template/volume-types.js'
 import {
-  type Counts,
   collisionCountErrors,
   containerColumns,
   isNewGeneration,
   statusCountErrors,
   statusMetadataErrors,
   templateWarnings,
-  type WorkloadSpec,
 } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
-interface ClaimTemplate extends KubeObject {
-  spec?: PersistentVolumeClaimSpec
-  status?: { phase?: string }
-}
-
-interface StatefulSet extends KubeObject {
-  spec?: WorkloadSpec & {
-    serviceName?: string
-    podManagementPolicy?: string
-    updateStrategy?: { type?: string; rollingUpdate?: { partition?: number; maxUnavailable?: IntOrString } }
-    persistentVolumeClaimRetentionPolicy?: { whenDeleted?: string; whenScaled?: string }
-    volumeClaimTemplates?: ClaimTemplate[]
-    ordinals?: { start?: number }
-  }
-  status?: Counts
-}
-type Spec = NonNullable<StatefulSet['spec']>
-
 const SPEC = FieldPath.of('spec')
 
-function setDefaults(object: KubeObject): void {
-  const set = object as StatefulSet
+function setDefaults(set: StatefulSet): void {
   set.spec ??= {}
   const { spec } = set
   spec.template ??= {}
@@ -76,7 +55,7 @@ function setDefaults(object: KubeObject): void {
 }
 
 /** Claims in templates are whole claims, and get what claims get. */
-function setClaimDefaults(claim: ClaimTemplate): void {
+function setClaimDefaults(claim: PersistentVolumeClaim): void {
   claim.apiVersion = 'v1'
   claim.kind = 'PersistentVolumeClaim'
   claim.spec ??= {}
@@ -86,13 +65,12 @@ function setClaimDefaults(claim: ClaimTemplate): void {
 }
 
 /** Behind a gate that is off, so nobody can come to use it. */
-function dropMaxUnavailable(object: KubeObject, old?: KubeObject): void {
-  const rollingUpdate = (set: KubeObject | undefined) =>
-    (set as StatefulSet | undefined)?.spec?.updateStrategy?.rollingUpdate
+function dropMaxUnavailable(object: StatefulSet, old?: StatefulSet): void {
+  const rollingUpdate = (set: StatefulSet | undefined) => set?.spec?.updateStrategy?.rollingUpdate
   if (rollingUpdate(old)?.maxUnavailable === undefined) delete rollingUpdate(object)?.maxUnavailable
 }
 
-function specErrors(spec: Spec, isNew: boolean, checkTemplate = true): Errors {
+function specErrors(spec: StatefulSetSpec, isNew: boolean, checkTemplate = true): Errors {
   const policy = spec.podManagementPolicy ?? ''
   const errors: Errors = []
   if (policy === '') errors.push(required(SPEC.child('podManagementPolicy')))
@@ -116,7 +94,7 @@ function specErrors(spec: Spec, isNew: boolean, checkTemplate = true): Errors {
   return errors
 }
 
-function strategyErrors(strategy: NonNullable<Spec['updateStrategy']>): Errors {
+function strategyErrors(strategy: StatefulSetUpdateStrategy): Errors {
   const { type = '', rollingUpdate } = strategy
   const path = SPEC.child('updateStrategy')
   const at = path.child('rollingUpdate')
@@ -138,7 +116,10 @@ function strategyErrors(strategy: NonNullable<Spec['updateStrategy']>): Errors {
 }
 
 /** Pods get hostname, subdomain and a volume for every claim; the template is checked as they will be. */
-function templateErrors({ template = {}, selector, volumeClaimTemplates = [] }: Spec, checkTemplate: boolean): Errors {
+function templateErrors(
+  { template = {}, selector, volumeClaimTemplates = [] }: StatefulSetSpec,
+  checkTemplate: boolean,
+): Errors {
   const path = SPEC.child('template')
   const { metadata, spec = {} } = template
   const { subdomain: _, hostname: __, ...rest } = spec
@@ -171,13 +152,13 @@ const CHANGEABLE = [
   'persistentVolumeClaimRetentionPolicy',
 ] as const
 
-function fixedPart(spec: Spec): Partial<Spec> {
+function fixedPart(spec: StatefulSetSpec): StatefulSetSpec {
   const fixed = { ...spec }
   for (const field of CHANGEABLE) delete fixed[field]
   return fixed
 }
 
-function updateErrors(spec: Spec, old: Spec): Errors {
+function updateErrors(spec: StatefulSetSpec, old: StatefulSetSpec): Errors {
   const errors = specErrors(spec, false)
   // A set that was stored before a rule was made can still be changed: its template is not looked at.
   const tolerated = errors.length > 0 && specErrors(old, false).length > 0
@@ -189,8 +170,8 @@ function updateErrors(spec: Spec, old: Spec): Errors {
   ]
 }
 
-function validateStatus(object: KubeObject, old: KubeObject): Errors {
-  const [status, before] = [(object as StatefulSet).status, (old as StatefulSet).status]
+function validateStatus(object: StatefulSet, old: StatefulSet): Errors {
+  const [status, before] = [object.status, old.status]
   return [
     ...statusCountErrors(
       status,
@@ -225,7 +206,7 @@ function setWarnings({ spec = {} }: StatefulSet): string[] {
   return warnings
 }
 
-export const statefulSetRules: ResourceRules = {
+export const statefulSetRules: ResourceRules<StatefulSet> = {
   podSpecAt: ['spec', 'template', 'spec'],
   nameRule: dnsLabelName,
   generationFields: ['spec'],
@@ -233,22 +214,19 @@ export const statefulSetRules: ResourceRules = {
   setDefaults,
   prepareForCreate: (object) => dropMaxUnavailable(object),
   prepareForUpdate: dropMaxUnavailable,
-  validate: (object) => specErrors((object as StatefulSet).spec ?? {}, true),
-  validateUpdate: (object, old) => updateErrors((object as StatefulSet).spec ?? {}, (old as StatefulSet).spec ?? {}),
-  warningsOnCreate: (object) => [
-    ...templateWarnings((object as StatefulSet).spec?.template),
-    ...setWarnings(object as StatefulSet),
-  ],
+  validate: (object) => specErrors(object.spec ?? {}, true),
+  validateUpdate: (object, old) => updateErrors(object.spec ?? {}, old.spec ?? {}),
+  warningsOnCreate: (object) => [...templateWarnings(object.spec?.template), ...setWarnings(object)],
   warningsOnUpdate: (object, old) => [
-    ...(isNewGeneration(object, old) ? templateWarnings((object as StatefulSet).spec?.template) : []),
-    ...setWarnings(object as StatefulSet),
+    ...(isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),
+    ...setWarnings(object),
   ],
   status: { validateUpdate: validateStatus },
   table: tableOf<StatefulSet>(
     text(
       'Ready',
       'Ready pods, of those wanted.',
-      ({ spec, status }) => `${status?.['readyReplicas'] ?? 0}/${spec?.replicas ?? 0}`,
+      ({ spec, status }) => `${status?.readyReplicas ?? 0}/${spec?.replicas ?? 0}`,
     ),
     age(),
     ...containerColumns<StatefulSet>(({ spec }) => spec?.template),

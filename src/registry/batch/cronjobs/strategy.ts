@@ -1,30 +1,18 @@
 /** Thread: pool. CronJobs: a job again and again, by the clock. */
+
 import { FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { CronJob, JobSpec } from '../../../api/generated/kinds/batch.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { type Errors, nonnegative, oneOf } from '../../../api/validation/checks.js'
 import { containerColumns, isNewGeneration, nameWarnings } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
 import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import type { JobSpec } from '../job.js'
 import { jobSpecErrors, jobSpecWarnings, setJobTemplateDefaults } from '../job-spec.js'
 import { isSchedule } from './schedule.js'
 import { isTimeZone } from './time-zone.js'
 
-interface CronJob extends KubeObject {
-  spec?: {
-    schedule?: string
-    timeZone?: string
-    startingDeadlineSeconds?: number
-    concurrencyPolicy?: string
-    suspend?: boolean
-    jobTemplate?: { spec?: JobSpec }
-    successfulJobsHistoryLimit?: number
-    failedJobsHistoryLimit?: number
-  }
-  status?: { active?: unknown[]; lastScheduleTime?: string }
-}
 type Spec = NonNullable<CronJob['spec']>
 
 const SPEC = FieldPath.of('spec')
@@ -32,8 +20,7 @@ const JOB_SPEC = SPEC.child('jobTemplate', 'spec')
 /** Names of jobs have a time appended, and become labels. */
 const MAX_NAME = 52
 
-function setDefaults(object: KubeObject): void {
-  const cronJob = object as CronJob
+function setDefaults(cronJob: CronJob): void {
   cronJob.spec ??= {}
   const { spec } = cronJob
   spec.concurrencyPolicy ||= 'Allow'
@@ -90,28 +77,27 @@ function jobTemplateErrors(spec: JobSpec): Errors {
   return errors
 }
 
-function createErrors(object: KubeObject): Errors {
+function createErrors(object: CronJob): Errors {
   const { name = '' } = metadataOf(object)
-  const errors = specErrors((object as CronJob).spec ?? {})
+  const errors = specErrors(object.spec ?? {})
   if (name.length > MAX_NAME)
     errors.push(invalid(FieldPath.of('metadata', 'name'), name, `must be no more than ${MAX_NAME} characters`))
   return errors
 }
 
-const jobWarnings = (object: KubeObject): string[] =>
-  jobSpecWarnings((object as CronJob).spec?.jobTemplate?.spec ?? {}, JOB_SPEC)
+const jobWarnings = (object: CronJob): string[] => jobSpecWarnings(object.spec?.jobTemplate?.spec ?? {}, JOB_SPEC)
 
-export const cronJobRules: ResourceRules = {
+export const cronJobRules: ResourceRules<CronJob> = {
   podSpecAt: ['spec', 'jobTemplate', 'spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   setDefaults,
   validate: createErrors,
-  validateUpdate: (object, old) => specErrors((object as CronJob).spec ?? {}, (old as CronJob).spec ?? {}),
+  validateUpdate: (object, old) => specErrors(object.spec ?? {}, old.spec ?? {}),
   warningsOnCreate: (object) => [...nameWarnings(object), ...jobWarnings(object)],
   warningsOnUpdate: (object, old) => [
     ...(isNewGeneration(object, old) ? jobWarnings(object) : []),
-    ...((object as CronJob).spec?.schedule?.includes('TZ') === true
+    ...(object.spec?.schedule?.includes('TZ') === true
       ? ['spec.schedule: TZ and CRON_TZ cannot be used there, use timeZone instead']
       : []),
   ],

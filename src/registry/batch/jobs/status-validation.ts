@@ -1,10 +1,11 @@
 /** Thread: pool. The rules of a job's status: what has ended stays ended, and its parts agree. */
+
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { Job, JobSpec, JobStatus } from '../../../api/generated/kinds/batch.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { sameValue } from '../../core/pod-template/checks.js'
 import { statusMetadataErrors } from '../../core/pod-template/workload.js'
 import { countIndexes, indexesOverlap } from '../indexes.js'
-import type { Job, JobSpec, JobStatus } from '../job.js'
 
 const STATUS = FieldPath.of('status')
 const CONDITIONS = STATUS.child('conditions')

@@ -1,11 +1,13 @@
 /** Thread: pool. Jobs: pods that end, counted until enough of them have. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Job, JobSpec } from '../../../api/generated/kinds/batch.v1.js'
+import type { Container, PodSpec, PodTemplateSpec } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { isDns1123Label } from '../../../api/validation/names.js'
 import { immutable, sameValue } from '../../core/pod-template/checks.js'
-import type { Container, PodSpec, PodTemplateSpec } from '../../core/pod-template/pod-spec.js'
 import { labelMismatchErrors, selectorMatches } from '../../core/pod-template/selected-template.js'
 import { containerColumns, isNewGeneration, nameWarnings } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -13,7 +15,6 @@ import { selectorText } from '../../generic/selector-text.js'
 import type { DeleteOptions } from '../../generic/strategy.js'
 import { humanDuration } from '../../generic/table-columns.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-import type { Job, JobSpec } from '../job.js'
 import { jobSpecErrors, jobSpecWarnings, setJobSpecDefaults, setJobTemplateDefaults } from '../job-spec.js'
 import { hasCondition, jobStatusErrors } from './status-validation.js'
 
@@ -24,8 +25,7 @@ const JOB_NAME = 'batch.kubernetes.io/job-name'
 const UID_LABELS = ['controller-uid', CONTROLLER_UID] as const
 const NAME_LABELS = ['job-name', JOB_NAME] as const
 
-function setDefaults(object: KubeObject): void {
-  const job = object as Job
+function setDefaults(job: Job): void {
   job.spec ??= {}
   setJobTemplateDefaults(job.spec)
   setJobSpecDefaults(job.spec)
@@ -35,8 +35,7 @@ function setDefaults(object: KubeObject): void {
 }
 
 /** A job selects its pods by its own uid, unless it says that it selects by hand. */
-function prepareForCreate(object: KubeObject): void {
-  const job = object as Job
+function prepareForCreate(job: Job): void {
   const spec = job.spec ?? {}
   if (spec.manualSelector === true) return
   const { name = '', uid = '' } = metadataOf(job)
@@ -92,10 +91,10 @@ function podNameErrors(job: Job): Errors {
   return [invalid(FieldPath.of('metadata', 'name'), name, `no pod can have the name ${last}`)]
 }
 
-const validate = (object: KubeObject): Errors => [
-  ...generatedSelectorErrors(object as Job),
-  ...specErrors((object as Job).spec ?? {}),
-  ...podNameErrors(object as Job),
+const validate = (object: Job): Errors => [
+  ...generatedSelectorErrors(object),
+  ...specErrors(object.spec ?? {}),
+  ...podNameErrors(object),
 ]
 
 function updateErrors(job: Job, oldJob: Job): Errors {
@@ -188,7 +187,7 @@ function durationText({ status }: Job, nowMs: number): string {
   return humanDuration(end - Date.parse(status.startTime))
 }
 
-export const jobRules: ResourceRules = {
+export const jobRules: ResourceRules<Job> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   garbageCollection: 'OrphanDependents',
@@ -197,10 +196,9 @@ export const jobRules: ResourceRules = {
   prepareForCreate,
   validate,
   // The new job is checked by itself and then once more against the old one: each cause is said twice.
-  validateUpdate: (object, old) => [...validate(object), ...updateErrors(object as Job, old as Job)],
-  warningsOnCreate: (object) => [...nameWarnings(object), ...jobSpecWarnings((object as Job).spec ?? {}, SPEC)],
-  warningsOnUpdate: (object, old) =>
-    isNewGeneration(object, old) ? jobSpecWarnings((object as Job).spec ?? {}, SPEC) : [],
+  validateUpdate: (object, old) => [...validate(object), ...updateErrors(object, old)],
+  warningsOnCreate: (object) => [...nameWarnings(object), ...jobSpecWarnings(object.spec ?? {}, SPEC)],
+  warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? jobSpecWarnings(object.spec ?? {}, SPEC) : []),
   warningsOnDelete: orphanWarnings,
   status: { validateUpdate: jobStatusErrors },
   table: tableOf<Job>(

@@ -1,17 +1,18 @@
 /** Thread: any. Affinity of pods to nodes and to other pods: rules, and the labels that are merged into selectors. */
+
 import { type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import { dnsLabel, dnsSubdomain, type Errors, labelValue, qualifiedName } from '../../../api/validation/checks.js'
-import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import type {
   Affinity,
-  MutableLabelSelector,
   NodeAffinity,
   NodeSelectorRequirement,
   NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
-} from './pod-spec.js'
+} from '../../../api/generated/kinds/core.v1.js'
+import type { LabelSelector } from '../../../api/generated/kinds/meta.v1.js'
+import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import { dnsLabel, dnsSubdomain, type Errors, labelValue, qualifiedName } from '../../../api/validation/checks.js'
+import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution'
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution'
@@ -136,7 +137,7 @@ export function labelKeysErrors(
   ]
   if (selector !== undefined) {
     const seen = new Set(Object.keys(selector.matchLabels ?? {}))
-    for (const { key } of selector.matchExpressions ?? []) {
+    for (const { key = '' } of selector.matchExpressions ?? []) {
       const i = matchKeys.lastIndexOf(key)
       if (i >= 0 && seen.has(key))
         errors.push(invalid(path.index(i), key, 'exists in both matchLabelKeys and labelSelector'))
@@ -153,7 +154,7 @@ export function labelKeysErrors(
 
 /** The pod's own values of the keys, as requirements of the selector. */
 export function mergeLabelKeys(
-  selector: MutableLabelSelector | undefined,
+  selector: LabelSelector | undefined,
   keys: readonly string[],
   operator: 'In' | 'NotIn',
   labels: Readonly<Record<string, string>>,

@@ -1,10 +1,11 @@
 /** Thread: any. Annotations that mean something to pods. */
 
 import { type FieldPath, forbidden, invalid } from '../../../api/field-error.js'
+import type { PodSpec, SeccompProfile } from '../../../api/generated/kinds/core.v1.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 import { localDescendingPath } from './paths.js'
-import { allContainers, type PodSpec, type SecurityProfile } from './pod-spec.js'
+import { allContainers } from './pod-spec.js'
 
 export const MIRROR_POD = 'kubernetes.io/config.mirror'
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost'
@@ -47,7 +48,7 @@ function appArmorErrors(key: string, profile: string, spec: PodSpec, path: Field
 }
 
 /** The field that says what an annotation of old says. */
-export function appArmorProfileOf(annotation: string): SecurityProfile | undefined {
+export function appArmorProfileOf(annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' }
   if (annotation === 'runtime/default') return { type: 'RuntimeDefault' }
   const localhostProfile = annotation.startsWith('localhost/') ? annotation.slice('localhost/'.length) : ''
@@ -64,7 +65,7 @@ export function annotationUpdateErrors(next: Annotations, old: Annotations, path
 /** Fields and annotations that say the same thing must agree. */
 export function profileMismatchErrors(annotations: Annotations, spec: PodSpec, path: FieldPath): Errors {
   const errors: Errors = []
-  const check = (key: string, profile: SecurityProfile | undefined, at: FieldPath): void => {
+  const check = (key: string, profile: SeccompProfile | undefined, at: FieldPath): void => {
     const value = annotations?.[key]
     if (value !== undefined && profile !== undefined) errors.push(...mismatch(value, profile, at))
   }
@@ -85,7 +86,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = lookupTable({
   RuntimeDefault: ['runtime/default', 'docker/default'],
 })
 
-function mismatch(value: string, { type = '', localhostProfile }: SecurityProfile, path: FieldPath): Errors {
+function mismatch(value: string, { type = '', localhostProfile }: SeccompProfile, path: FieldPath): Errors {
   if (type === 'Localhost') {
     if (!value.startsWith('localhost/')) return [forbidden(path.child('type'), 'annotation and field must match')]
     return value.slice('localhost/'.length) === localhostProfile

@@ -1,6 +1,7 @@
 /** Thread: any. Small rules of fields that only pods and what makes pods have. */
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldPath, invalid } from '../../../api/field-error.js'
+import type { Int64 } from '../../../api/scalar-types.js'
 import { because, type Errors, inRange } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
@@ -26,7 +27,7 @@ export const immutable = (next: unknown, old: unknown, path: FieldPath): Errors 
   sameValue(next, old) ? [] : [invalid(path, next ?? null, IMMUTABLE)]
 
 const MAX_ID = 2 ** 31 - 1
-export const userOrGroupId = (id: number | undefined, path: FieldPath): Errors =>
+export const userOrGroupId = (id: Int64 | undefined, path: FieldPath): Errors =>
   id === undefined ? [] : inRange(id, path, 0, MAX_ID)
 
 export const fileMode = (mode: number | undefined, path: FieldPath): Errors =>

@@ -1,12 +1,13 @@
 /** Thread: any. What a claim on storage asks for: of claims themselves, of ephemeral volumes, of stateful sets. */
+
 import { type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { PersistentVolumeClaimSpec, TypedLocalObjectReference } from '../../../api/generated/kinds/core.v1.js'
 import type { ObjectMeta } from '../../../api/object.js'
 import { parseQuantity } from '../../../api/quantity.js'
 import { dnsLabel, dnsSubdomain, type Errors, oneOf } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
 import { setResourceListDefaults } from './resources.js'
-import type { DataSource, PersistentVolumeClaimSpec } from './volume-types.js'
 
 const ACCESS_MODES = ['ReadWriteOnce', 'ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOncePod']
 
@@ -77,7 +78,7 @@ function dataSourceErrors({ dataSource, dataSourceRef }: PersistentVolumeClaimSp
   return errors
 }
 
-function sourceErrors({ name = '', kind = '', apiGroup: group }: DataSource, path: FieldPath): Errors {
+function sourceErrors({ name = '', kind = '', apiGroup: group }: TypedLocalObjectReference, path: FieldPath): Errors {
   const apiGroup = group ?? ''
   return [
     ...(name === '' ? [required(path.child('name'))] : []),

@@ -1,10 +1,11 @@
 /** Thread: any. Containers of all three lists: defaults and rules. */
+
 import { duplicate, type FieldPath, forbidden, invalid, notFound, required, tooMany } from '../../../api/field-error.js'
+import type { Container, ContainerPort, PodSpec } from '../../../api/generated/kinds/core.v1.js'
 import { because, dnsLabel, type Errors, oneOf, portNameReasons, portNumber } from '../../../api/validation/checks.js'
 import { envErrors, envFromErrors, setFieldRefDefaults } from './env.js'
 import { imageTag } from './image-name.js'
 import { deviceErrors, mountErrors, type Volumes } from './mounts.js'
-import type { Container, ContainerPort, PodSpec } from './pod-spec.js'
 import { lifecycleErrors, type ProbeKind, probeErrors, setLifecycleDefaults, setProbeDefaults } from './probe.js'
 import { containerResourceNameErrors, resourceErrors, setResourceDefaults } from './resources.js'
 import { securityContextErrors } from './security-context.js'

@@ -1,5 +1,13 @@
 /** Thread: any. Environment variables and what they are taken from: defaults and rules. */
+
 import { type FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  EnvFromSource,
+  EnvVar,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  SecretKeySelector,
+} from '../../../api/generated/kinds/core.v1.js'
 import { parseQuantity } from '../../../api/quantity.js'
 import {
   because,
@@ -12,8 +20,6 @@ import {
 import { keyReasons } from '../config-data.js'
 import { envVarName, namePrefix } from './checks.js'
 import { noBacksteps } from './paths.js'
-import type { EnvFromSource, EnvVar, KeySelector } from './pod-spec.js'
-import type { ObjectFieldSelector, ResourceFieldSelector } from './volume-types.js'
 
 const ENV_FIELDS: readonly string[] = [
   'metadata.name',
@@ -85,7 +91,7 @@ function valueFromErrors({ value = '', valueFrom }: EnvVar, path: FieldPath): Er
   return errors
 }
 
-function keySelectorErrors({ name = '', key = '' }: KeySelector, path: FieldPath): Errors {
+function keySelectorErrors({ name = '', key = '' }: SecretKeySelector, path: FieldPath): Errors {
   return [
     ...dnsSubdomain(name, path.child('name')),
     ...(key === '' ? [required(path.child('key'))] : because(keyReasons(key), path.child('key'), key)),

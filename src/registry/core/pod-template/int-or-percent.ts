@@ -1,7 +1,8 @@
 /** Thread: any. Numbers that may be given as percentages. */
+
 import { type FieldPath, invalid } from '../../../api/field-error.js'
+import type { IntOrString } from '../../../api/scalar-types.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
-import type { IntOrString } from './pod-spec.js'
 
 const PERCENT = /^[0-9]+%$/
 

@@ -1,9 +1,9 @@
 /** Thread: any. Volume mounts and block devices of a container. */
+
 import { type FieldPath, forbidden, invalid, notFound, notSupported, required } from '../../../api/field-error.js'
+import type { Container, VolumeMount, VolumeSource } from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, oneOf } from '../../../api/validation/checks.js'
 import { localDescendingPath, noBacksteps } from './paths.js'
-import type { Container, VolumeMount } from './pod-spec.js'
-import type { VolumeSource } from './volume-types.js'
 
 export type Volumes = ReadonlyMap<string, VolumeSource>
 

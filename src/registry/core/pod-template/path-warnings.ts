@@ -1,5 +1,5 @@
 /** Thread: any. Files of one volume that would be written one over the other. */
-import type { ProjectionSource, Volume } from './volume-types.js'
+import type { Volume, VolumeProjection } from '../../../api/generated/kinds/core.v1.js'
 
 export function overlappingPathWarnings(volumes: readonly Volume[]): string[] {
   return volumes.flatMap((volume) => {
@@ -17,7 +17,7 @@ export function overlappingPathWarnings(volumes: readonly Volume[]): string[] {
   })
 }
 
-function projectedPaths(source: ProjectionSource): string[] {
+function projectedPaths(source: VolumeProjection): string[] {
   const items = source.configMap?.items ?? source.secret?.items ?? source.downwardAPI?.items
   if (items !== undefined) return items.map(({ path = '' }) => path)
   if (source.serviceAccountToken !== undefined) return [source.serviceAccountToken.path ?? '']

@@ -1,6 +1,6 @@
 /** Thread: any. Defaults of a pod's spec. */
+import type { Container, PodSpec, PodTemplateSpec } from '../../../api/generated/kinds/core.v1.js'
 import { setContainerDefaults } from './container.js'
-import type { Container, PodSpec, PodTemplateSpec } from './pod-spec.js'
 import { setResourceDefaults, setResourceListDefaults } from './resources.js'
 import { setVolumeDefaults } from './volume.js'
 

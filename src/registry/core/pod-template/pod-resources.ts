@@ -1,9 +1,11 @@
 /** Thread: any. Resources of a pod as a whole: sums over containers, what a pod asks for by itself, its quality of service. */
+
 import { type Amounts, addAmounts, raiseAmounts } from '../../../api/amounts.js'
 import { type FieldPath, forbidden, invalid } from '../../../api/field-error.js'
+import type { Container, PodSpec } from '../../../api/generated/kinds/core.v1.js'
 import { parseQuantity } from '../../../api/quantity.js'
+import type { ResourceList } from '../../../api/scalar-types.js'
 import type { Errors } from '../../../api/validation/checks.js'
-import type { Container, PodSpec } from './pod-spec.js'
 import {
   isHugePages,
   isOvercommitAllowed,
@@ -11,7 +13,6 @@ import {
   podResourceNameErrors,
   resourceErrors,
 } from './resources.js'
-import type { ResourceList } from './volume-types.js'
 
 type Side = 'requests' | 'limits'
 

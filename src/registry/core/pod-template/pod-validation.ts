@@ -1,5 +1,7 @@
 /** Thread: any. The rules of a pod's spec, alone or in a template. */
+
 import { duplicate, type FieldPath, forbidden, invalid, notFound, required, tooLong } from '../../../api/field-error.js'
+import type { PodSpec, PodTemplateSpec } from '../../../api/generated/kinds/core.v1.js'
 import type { ObjectMeta } from '../../../api/object.js'
 import { legacyIP } from '../../../api/validation/addresses.js'
 import { because, dnsLabel, dnsSubdomain, type Errors, inRange, oneOf } from '../../../api/validation/checks.js'
@@ -13,7 +15,7 @@ import {
   initContainersErrors,
 } from './container.js'
 import { podResourcesErrors } from './pod-resources.js'
-import { allContainers, type PodSpec, type PodTemplateSpec } from './pod-spec.js'
+import { allContainers } from './pod-spec.js'
 import { containerResourceNameErrors, resourceErrors } from './resources.js'
 import { gateErrors, spreadErrors, tolerationErrors } from './scheduling.js'
 import { hostProcessErrors, osErrors, podSecurityContextErrors } from './security-context.js'

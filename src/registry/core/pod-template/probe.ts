@@ -1,7 +1,18 @@
 /** Thread: any. Probes and lifecycle hooks: what they call, defaults and rules. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  HTTPGetAction,
+  Lifecycle,
+  LifecycleHandler,
+  Probe,
+  ProbeHandler,
+} from '../../../api/generated/kinds/core.v1.js'
+import type { Int64 } from '../../../api/scalar-types.js'
 import { type Errors, nonnegative, oneOf, portNumber, portNumberOrName } from '../../../api/validation/checks.js'
-import type { Handler, HTTPGetAction, Lifecycle, Probe } from './pod-spec.js'
+
+/** What a probe or a hook calls. */
+type Handler = ProbeHandler & LifecycleHandler
 
 export function setProbeDefaults(probe: Probe | undefined): void {
   if (probe === undefined) return
@@ -29,7 +40,7 @@ export type ProbeKind = 'livenessProbe' | 'readinessProbe' | 'startupProbe'
 export function probeErrors(
   kind: ProbeKind,
   probe: Probe | undefined,
-  gracePeriod: number | undefined,
+  gracePeriod: Int64 | undefined,
   path: FieldPath,
 ): Errors {
   if (probe === undefined) return []
@@ -53,7 +64,7 @@ export function probeErrors(
 /** A handler has one action; of several the first counts and the others are refused. */
 const ACTIONS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 
-export function handlerErrors(handler: Handler, gracePeriod: number | undefined, path: FieldPath): Errors {
+export function handlerErrors(handler: Handler, gracePeriod: Int64 | undefined, path: FieldPath): Errors {
   const given = ACTIONS.filter((action) => handler[action] !== undefined)
   if (given.length === 0) return [required(path, 'must specify a handler type')]
   return given.flatMap((action, i) =>
@@ -66,7 +77,7 @@ export function handlerErrors(handler: Handler, gracePeriod: number | undefined,
 function actionErrors(
   handler: Handler,
   action: (typeof ACTIONS)[number],
-  gracePeriod: number | undefined,
+  gracePeriod: Int64 | undefined,
   path: FieldPath,
 ): Errors {
   switch (action) {
@@ -113,7 +124,7 @@ const WINDOWS_SIGNALS: readonly string[] = ['SIGKILL', 'SIGTERM']
 
 export function lifecycleErrors(
   { postStart, preStop, stopSignal }: Lifecycle,
-  gracePeriod: number | undefined,
+  gracePeriod: Int64 | undefined,
   path: FieldPath,
   os: string | undefined,
 ): Errors {

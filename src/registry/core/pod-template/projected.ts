@@ -1,11 +1,17 @@
 /** Thread: any. Volumes made of files that the kubelet writes: secrets, config maps, the downward API, tokens. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  DownwardAPIVolumeFile,
+  KeyToPath,
+  VolumeProjection,
+  VolumeSource,
+} from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, notEmpty } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { fileMode } from './checks.js'
 import { fieldSelectorErrors, resourceSelectorErrors, VOLUME_FIELDS } from './env.js'
 import { localNonReservedPath } from './paths.js'
-import type { DownwardAPIVolumeFile, KeyToPath, ProjectionSource, VolumeSource } from './volume-types.js'
 
 export function keyToPathErrors({ key, path: target = '', mode }: KeyToPath, path: FieldPath): Errors {
   return [
@@ -62,7 +68,7 @@ class ProjectedPaths {
   }
 }
 
-function sourceErrors(source: ProjectionSource, volume: FieldPath, path: FieldPath, paths: ProjectedPaths): Errors {
+function sourceErrors(source: VolumeProjection, volume: FieldPath, path: FieldPath, paths: ProjectedPaths): Errors {
   const errors: Errors = []
   for (const kind of ['secret', 'configMap'] as const) {
     const given = source[kind]
@@ -87,7 +93,7 @@ function sourceErrors(source: ProjectionSource, volume: FieldPath, path: FieldPa
 const MAX_TOKEN_SECONDS = 2 ** 32
 
 function tokenErrors(
-  { expirationSeconds, path: target = '' }: NonNullable<ProjectionSource['serviceAccountToken']>,
+  { expirationSeconds, path: target = '' }: NonNullable<VolumeProjection['serviceAccountToken']>,
   volume: FieldPath,
   path: FieldPath,
 ): Errors {
@@ -111,7 +117,7 @@ function signerErrors(signerName: string, path: FieldPath): Errors {
 }
 
 function trustBundleErrors(
-  bundle: NonNullable<ProjectionSource['clusterTrustBundle']>,
+  bundle: NonNullable<VolumeProjection['clusterTrustBundle']>,
   path: FieldPath,
   paths: ProjectedPaths,
 ): Errors {
@@ -138,7 +144,7 @@ const KEY_TYPES = ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 
 const DAY_SECONDS = 24 * 3600
 
 function podCertificateErrors(
-  certificate: NonNullable<ProjectionSource['podCertificate']>,
+  certificate: NonNullable<VolumeProjection['podCertificate']>,
   path: FieldPath,
   paths: ProjectedPaths,
 ): Errors {

@@ -1,4 +1,5 @@
 /** Thread: any. Requests and limits: names of resources, amounts, claims; defaults and rules. */
+
 import {
   duplicate,
   type FieldError,
@@ -9,11 +10,11 @@ import {
   notSupported,
   required,
 } from '../../../api/field-error.js'
+import type { ResourceClaim, ResourceRequirements } from '../../../api/generated/kinds/core.v1.js'
 import { parseQuantity, Quantity, QuantityError } from '../../../api/quantity.js'
+import type { ResourceList } from '../../../api/scalar-types.js'
 import { dnsLabel, type Errors } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
-import type { ResourceClaim, ResourceRequirements } from './pod-spec.js'
-import type { ResourceList } from './volume-types.js'
 
 const HUGE_PAGES = 'hugepages-'
 const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])

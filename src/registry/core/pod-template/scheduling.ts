@@ -1,10 +1,11 @@
 /** Thread: any. Tolerations, gates and the spread over topologies. */
+
 import { duplicate, type FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { PodSpec, Toleration, TopologySpreadConstraint } from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, oneOf, positive, qualifiedName } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { isValidLabelValue } from '../../../api/validation/names.js'
 import { labelKeysErrors } from './affinity.js'
-import type { PodSpec, Toleration, TopologySpreadConstraint } from './pod-spec.js'
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'] as const
 

@@ -1,9 +1,16 @@
 /** Thread: any. Security contexts of pods and containers. */
+
 import { duplicate, type FieldPath, forbidden, invalid, required, tooLong } from '../../../api/field-error.js'
+import type {
+  PodSecurityContext,
+  PodSpec,
+  SeccompProfile,
+  SecurityContext,
+  WindowsSecurityContextOptions,
+} from '../../../api/generated/kinds/core.v1.js'
 import { dnsSubdomain, type Errors, oneOf } from '../../../api/validation/checks.js'
 import { userOrGroupId } from './checks.js'
 import { localDescendingPath } from './paths.js'
-import type { PodSecurityContext, PodSpec, SecurityContext, SecurityProfile, WindowsOptions } from './pod-spec.js'
 
 const PROFILE_TYPES = ['Localhost', 'RuntimeDefault', 'Unconfined'] as const
 const MAX_PATH = 4095
@@ -67,7 +74,7 @@ export function podSecurityContextErrors(
   ]
 }
 
-function seccompErrors(profile: SecurityProfile | undefined, path: FieldPath): Errors {
+function seccompErrors(profile: SeccompProfile | undefined, path: FieldPath): Errors {
   if (profile === undefined) return []
   const errors = oneOf(profile.type, PROFILE_TYPES, path.child('type'), 'required')
   const at = path.child('localhostProfile')
@@ -80,7 +87,7 @@ function seccompErrors(profile: SecurityProfile | undefined, path: FieldPath): E
   return errors
 }
 
-export function appArmorErrors(profile: SecurityProfile | undefined, path: FieldPath): Errors {
+export function appArmorErrors(profile: SeccompProfile | undefined, path: FieldPath): Errors {
   if (profile === undefined) return []
   const { type, localhostProfile } = profile
   const at = path.child('localhostProfile')
@@ -124,7 +131,7 @@ function sysctlErrors(sysctls: NonNullable<PodSecurityContext['sysctls']>, spec:
 const NETBIOS = /^[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}$/
 const DOMAIN = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
-function windowsErrors(options: WindowsOptions | undefined, path: FieldPath): Errors {
+function windowsErrors(options: WindowsSecurityContextOptions | undefined, path: FieldPath): Errors {
   if (options === undefined) return []
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options
   const errors: Errors = []

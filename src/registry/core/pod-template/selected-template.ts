@@ -1,11 +1,12 @@
 /** Thread: any. Templates of controllers: what the selector and the kind of controller ask of them. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { PodTemplateSpec } from '../../../api/generated/kinds/core.v1.js'
 import { type LabelSelectorObject, labelSelectorAsSelector } from '../../../api/label-selector-object.js'
 import { SelectorError } from '../../../api/labels.js'
 import { MapAttributes, type Selector } from '../../../api/selector.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { isEmptySelector, labelSelectorErrors } from '../../../api/validation/label-selectors.js'
-import type { PodTemplateSpec } from './pod-spec.js'
 import { podTemplateErrors } from './pod-validation.js'
 
 /** Undefined when it cannot be understood. */
@@ -20,16 +21,16 @@ function selectorOf(object: LabelSelectorObject | null | undefined): Selector | 
 
 /** True, too, for a selector that cannot be understood: that is said elsewhere. */
 export const selectorMatches = (
-  selector: LabelSelectorObject | undefined,
+  selector: LabelSelectorObject | null | undefined,
   labels: Record<string, string> | undefined,
 ): boolean => selectorOf(selector)?.matches(new MapAttributes(labels)) ?? true
 
 /** Whether a template can be held against it. */
-export const isSelectorSound = (selector: LabelSelectorObject | undefined): boolean =>
+export const isSelectorSound = (selector: LabelSelectorObject | null | undefined): boolean =>
   selectorOf(selector) !== undefined
 
 /** A selector that must be there, say something and be understood. */
-export function requiredSelectorErrors(selector: LabelSelectorObject | undefined, path: FieldPath): Errors {
+export function requiredSelectorErrors(selector: LabelSelectorObject | null | undefined, path: FieldPath): Errors {
   if (selector === undefined || selector === null) return [required(path)]
   return [
     ...labelSelectorErrors(selector, path),
@@ -40,7 +41,7 @@ export function requiredSelectorErrors(selector: LabelSelectorObject | undefined
 
 export function labelMismatchErrors(
   template: PodTemplateSpec | undefined,
-  selector: LabelSelectorObject | undefined,
+  selector: LabelSelectorObject | null | undefined,
   path: FieldPath,
 ): Errors {
   const labels = template?.metadata?.labels
@@ -65,7 +66,7 @@ export function alwaysRunningErrors(template: PodTemplateSpec | undefined, path:
 /** The template of a ReplicaSet or a Deployment: not looked at while the selector is not understood. */
 export function selectedTemplateErrors(
   template: PodTemplateSpec | undefined,
-  selector: LabelSelectorObject | undefined,
+  selector: LabelSelectorObject | null | undefined,
   path: FieldPath,
 ): Errors {
   if (selectorOf(selector) === undefined) return []

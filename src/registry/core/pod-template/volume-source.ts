@@ -9,6 +9,7 @@ import {
   required,
   tooLong,
 } from '../../../api/field-error.js'
+import type { VolumeSource } from '../../../api/generated/kinds/core.v1.js'
 import { parseQuantity } from '../../../api/quantity.js'
 import {
   because,
@@ -25,7 +26,6 @@ import { fileMode } from './checks.js'
 import { claimSpecErrors, templateMetadataErrors } from './claim-spec.js'
 import { localDescendingPath, noBacksteps } from './paths.js'
 import { downwardFileErrors, itemsErrors, projectedErrors } from './projected.js'
-import type { VolumeSource } from './volume-types.js'
 
 type Rules = { [K in keyof VolumeSource]-?: (source: NonNullable<VolumeSource[K]>, path: FieldPath) => Errors }
 

@@ -1,5 +1,7 @@
 /** Thread: any. Volumes: which kinds there are, defaults and rules. */
+
 import { duplicate, type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { Volume, VolumeSource } from '../../../api/generated/kinds/core.v1.js'
 import type { ObjectMeta } from '../../../api/object.js'
 import { because, dnsLabel, type Errors, notEmpty } from '../../../api/validation/checks.js'
 import { dnsSubdomainName } from '../../../api/validation/names.js'
@@ -7,7 +9,6 @@ import { setClaimSpecDefaults } from './claim-spec.js'
 import { setFieldRefDefaults } from './env.js'
 import { imageTag } from './image-name.js'
 import { SOURCES, sourceErrors } from './volume-source.js'
-import type { Volume, VolumeSource } from './volume-types.js'
 
 const FILE_MODE = 0o644
 const TOKEN_SECONDS = 3600

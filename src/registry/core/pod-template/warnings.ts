@@ -1,7 +1,16 @@
 /** Thread: any. What is accepted in pods but will not do what it looks like. */
+
 import { FieldPath } from '../../../api/field-error.js'
+import type {
+  ContainerPort,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodSpec,
+  VolumeSource,
+} from '../../../api/generated/kinds/core.v1.js'
 import type { ObjectMeta } from '../../../api/object.js'
 import { parseQuantity } from '../../../api/quantity.js'
+import type { ResourceList } from '../../../api/scalar-types.js'
 import { ipWarnings } from '../../../api/validation/addresses.js'
 import { isValidLabelValue } from '../../../api/validation/names.js'
 import { deprecatedNodeLabel } from '../node-labels.js'
@@ -9,8 +18,7 @@ import { appArmorProfileOf } from './annotations.js'
 import { sameValue } from './checks.js'
 import { claimSpecWarnings } from './claim-spec.js'
 import { overlappingPathWarnings } from './path-warnings.js'
-import { allContainers, type ContainerPort, type NodeSelectorTerm, type PodAffinity, type PodSpec } from './pod-spec.js'
-import type { ResourceList, VolumeSource } from './volume-types.js'
+import { allContainers } from './pod-spec.js'
 
 const DEPRECATED_ANNOTATIONS: ReadonlyMap<string, string> = new Map([
   [

@@ -1,33 +1,35 @@
 /** Thread: pool. What controllers that make pods from a template have in common: counts, warnings, columns. */
+
 import { FieldPath, invalid } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import type { PodTemplateSpec } from '../../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Int64 } from '../../../api/scalar-types.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isDns1123Label } from '../../../api/validation/names.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
 import { type CellRule, commas, text } from '../../generic/table-rules.js'
-import type { PodTemplateSpec } from './pod-spec.js'
 import { podWarnings } from './warnings.js'
 
-export interface WorkloadSpec {
-  replicas?: number
-  minReadySeconds?: number
-  revisionHistoryLimit?: number
-  selector?: LabelSelectorObject
-  template?: PodTemplateSpec
-}
-
-export type Counts = Record<string, number | undefined>
+/** Fields that hold a number. */
+type CountField<Status> = {
+  [Field in keyof Status]-?: Int64 extends Required<Status>[Field]
+    ? Field
+    : number extends Status[Field]
+      ? Field
+      : never
+}[keyof Status] &
+  string
 
 const STATUS = FieldPath.of('status')
 
 /** Counts of a status: none below zero, and `atMost` pairs in order of size. */
-export function statusCountErrors(
-  status: Counts | undefined,
-  fields: readonly string[],
-  atMost: readonly (readonly [string, string])[] = [],
+export function statusCountErrors<Status extends object>(
+  status: Status | undefined,
+  fields: readonly CountField<Status>[],
+  atMost: readonly (readonly [CountField<Status>, CountField<Status>])[] = [],
 ): Errors {
-  const count = (field: string): number => status?.[field] ?? 0
+  const counts: { readonly [Field in CountField<Status>]?: Int64 | undefined } = status ?? {}
+  const count = (field: CountField<Status>): Int64 => counts[field] ?? 0
   return [
     ...fields.flatMap((field) => nonnegative(count(field), STATUS.child(field))),
     ...atMost
@@ -36,9 +38,13 @@ export function statusCountErrors(
   ]
 }
 
+interface Collisions {
+  collisionCount?: number
+}
+
 /** Names of revisions are made unique by a count of collisions, which only grows. */
-export function collisionCountErrors(status: Counts | undefined, old: Counts | undefined): Errors {
-  const [now, before] = [status?.['collisionCount'], old?.['collisionCount']]
+export function collisionCountErrors(status: Collisions | undefined, old: Collisions | undefined): Errors {
+  const [now, before] = [status?.collisionCount, old?.collisionCount]
   const smaller = before !== undefined && (now === undefined || now < before)
   return smaller ? [invalid(STATUS.child('collisionCount'), now ?? 0, 'cannot be decremented')] : []
 }

@@ -1,5 +1,7 @@
 /** Thread: pool. A pod is given to a node, once: what the scheduler says, and nobody can take back. */
+
 import { FieldPath, notSupported, required } from '../../../api/field-error.js'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { describeFieldError, newBadRequest, newConflict, newUnknown, successStatus } from '../../../api/status.js'
 import { because, type Errors } from '../../../api/validation/checks.js'
@@ -7,7 +9,6 @@ import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
 import type { HandlerRow } from '../../generic/resource-rest.js'
 import type { Store } from '../../generic/store.js'
-import type { Pod } from './pod.js'
 import { setPodCondition } from './pod-condition.js'
 
 interface Binding extends KubeObject {

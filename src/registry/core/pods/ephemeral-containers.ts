@@ -1,5 +1,7 @@
 /** Thread: pool. pods/ephemeralcontainers: containers are added to a pod that runs, and stay as they are. */
+
 import { FieldPath, forbidden } from '../../../api/field-error.js'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
@@ -7,7 +9,6 @@ import type { PartRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { annotationUpdateErrors } from '../pod-template/annotations.js'
 import { sameValue } from '../pod-template/checks.js'
-import type { Pod } from './pod.js'
 import { podErrors } from './validation.js'
 
 const CONTAINERS = FieldPath.of('spec', 'ephemeralContainers')

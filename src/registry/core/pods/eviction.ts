@@ -1,6 +1,8 @@
 /** Thread: pool. A pod is asked to go, as far as its disruption budget allows that now. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { FieldPath, invalid } from '../../../api/field-error.js'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import { type LabelSelectorObject, labelSelectorAsSelector } from '../../../api/label-selector-object.js'
 import { SelectorError } from '../../../api/labels.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../../../api/object.js'
@@ -23,7 +25,6 @@ import type { EndpointSource } from '../../generic/rest-dependencies.js'
 import type { Store } from '../../generic/store.js'
 import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
-import type { Pod } from './pod.js'
 import { conditionOf, setPodCondition } from './pod-condition.js'
 
 interface Eviction extends KubeObject {

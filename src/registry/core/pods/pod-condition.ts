@@ -1,6 +1,6 @@
 /** Thread: pool. The conditions of a pod that the server itself sets. */
+import type { PodCondition, PodStatus } from '../../../api/generated/kinds/core.v1.js'
 import { formatTime } from '../../generic/system-fields.js'
-import type { PodCondition, PodStatus } from './pod.js'
 
 export const conditionOf = (status: PodStatus | undefined, type: string): PodCondition | undefined =>
   (status?.conditions ?? []).find((condition) => condition.type === type)

@@ -1,16 +1,16 @@
 /** Thread: pool. pods/resize: cpu and memory of a pod that runs, and nothing else. */
+
 import { FieldPath, forbidden, invalid } from '../../../api/field-error.js'
+import type { Container, Pod, PodSpec, ResourceRequirements } from '../../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { ResourceList } from '../../../api/scalar-types.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
 import type { PartRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { sameValue } from '../pod-template/checks.js'
 import { qosClass } from '../pod-template/pod-resources.js'
-import type { Container, PodSpec, ResourceRequirements } from '../pod-template/pod-spec.js'
-import type { ResourceList } from '../pod-template/volume-types.js'
 import { MIRROR_ANNOTATION } from './ephemeral-containers.js'
-import type { Pod } from './pod.js'
 import { podErrors } from './validation.js'
 
 type Lists = 'containers' | 'initContainers'

@@ -1,12 +1,12 @@
 /** Thread: pool. The rules of a pod's status. */
+
 import { type FieldError, FieldPath, forbidden, invalid } from '../../../api/field-error.js'
+import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../../api/generated/kinds/core.v1.js'
 import { ipFamilyOf, legacyIP } from '../../../api/validation/addresses.js'
 import { dnsSubdomain, type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
 import { annotationErrors, annotationUpdateErrors } from '../pod-template/annotations.js'
 import { immutable, userOrGroupId } from '../pod-template/checks.js'
-import type { Container, PodSpec } from '../pod-template/pod-spec.js'
-import type { ContainerStatus, Pod, PodStatus } from './pod.js'
 
 const STATUS = FieldPath.of('status')
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set([

@@ -1,6 +1,8 @@
 /** Thread: pool. Pods: pending until somebody runs them; little of their spec changes after that. */
+
 import { FieldPath } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Pod, PodStatus } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { ipWarnings } from '../../../api/validation/addresses.js'
 import { isDns1123Label } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -13,14 +15,12 @@ import { qosClass, setPodLevelDefaults } from '../pod-template/pod-resources.js'
 import { allContainers } from '../pod-template/pod-spec.js'
 import { podWarnings } from '../pod-template/warnings.js'
 import { ephemeralContainersRules } from './ephemeral-containers.js'
-import type { Pod, PodStatus } from './pod.js'
 import { resizeRules } from './resize.js'
 import { podStatusErrors } from './status-validation.js'
 import { podTable } from './table.js'
 import { podCreateErrors, podUpdateErrors } from './validation.js'
 
-function setDefaults(object: KubeObject): void {
-  const pod = object as Pod
+function setDefaults(pod: Pod): void {
   pod.spec ??= {}
   setPodDefaults(pod.spec)
   setPodSpecDefaults(pod.spec)
@@ -34,8 +34,7 @@ function setAddressDefaults(status: PodStatus): void {
   else if (single === '' && list.length > 0) status.podIP = list[0]!.ip ?? ''
 }
 
-function prepareForCreate(object: KubeObject, context: RequestContext): void {
-  const pod = object as Pod
+function prepareForCreate(pod: Pod, context: RequestContext): void {
   pod.spec ??= {}
   const { spec } = pod
   const labels = metadataOf(pod).labels ?? {}
@@ -77,14 +76,14 @@ function applyAppArmorAnnotations(pod: Pod, context: RequestContext): void {
   }
 }
 
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function prepareForUpdate(object: Pod, old: Pod): void {
+  const [pod, oldPod] = [object, old]
   if (pod.spec?.resources === undefined && oldPod.spec?.resources !== undefined)
     pod.spec = { ...pod.spec, resources: structuredClone(oldPod.spec.resources) }
 }
 
-function prepareStatusForUpdate(object: KubeObject, old: KubeObject): void {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function prepareStatusForUpdate(object: Pod, old: Pod): void {
+  const [pod, oldPod] = [object, old]
   const [metadata, oldMetadata] = [metadataOf(pod), metadataOf(oldPod)]
   delete metadata.deletionTimestamp
   if (oldMetadata.ownerReferences === undefined) delete metadata.ownerReferences
@@ -108,8 +107,8 @@ function prepareStatusForUpdate(object: KubeObject, old: KubeObject): void {
 }
 
 /** Nothing runs before a node has it nor after it has ended: then there is nothing to wait for. */
-function checkGracefulDelete(object: KubeObject, options: DeleteOptions): boolean {
-  const { spec = {}, status = {} } = object as Pod
+function checkGracefulDelete(object: Pod, options: DeleteOptions): boolean {
+  const { spec = {}, status = {} } = object
   const asked = options.gracePeriodSeconds ?? spec.terminationGracePeriodSeconds ?? 0
   const over = status.phase === 'Failed' || status.phase === 'Succeeded'
   const seconds = (spec.nodeName ?? '') === '' || over ? 0 : asked
@@ -117,7 +116,7 @@ function checkGracefulDelete(object: KubeObject, options: DeleteOptions): boolea
   return true
 }
 
-export const podRules: ResourceRules = {
+export const podRules: ResourceRules<Pod> = {
   podSpecAt: ['spec'],
   generationFields: ['spec'],
   indexedFields: [
@@ -135,8 +134,7 @@ export const podRules: ResourceRules = {
   prepareForUpdate,
   validate: podCreateErrors,
   validateUpdate: podUpdateErrors,
-  warningsOnCreate: (object) => {
-    const pod = object as Pod
+  warningsOnCreate: (pod) => {
     const surprising = isDns1123Label(pod.metadata?.name ?? '').length > 0
     return [
       ...(surprising
@@ -151,7 +149,7 @@ export const podRules: ResourceRules = {
     validateUpdate: podStatusErrors,
     warningsOnUpdate: (object) =>
       (['podIPs', 'hostIPs'] as const).flatMap((list) =>
-        ((object as Pod).status?.[list] ?? []).flatMap(({ ip = '' }, i) =>
+        (object.status?.[list] ?? []).flatMap(({ ip = '' }, i) =>
           ipWarnings(ip, FieldPath.of('status', list).index(i).child('ip')),
         ),
       ),

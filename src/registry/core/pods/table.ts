@@ -1,8 +1,8 @@
 /** Thread: pool. Pods as kubectl prints them: how far they have come, in one word. */
+import type { ContainerState, ContainerStatus, Pod } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { TableRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, humanDuration, NAME_COLUMN } from '../../generic/table-columns.js'
-import type { ContainerState, ContainerStatus, Pod } from './pod.js'
 
 interface Progress {
   reason: string

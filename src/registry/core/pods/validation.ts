@@ -1,13 +1,20 @@
 /** Thread: pool. The rules of pods: on creation, and what an update may change. */
+
 import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type {
+  Container,
+  NodeAffinity,
+  NodeSelectorTerm,
+  Pod,
+  PodSpec,
+  Toleration,
+} from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, inRange, nonnegative } from '../../../api/validation/checks.js'
 import { annotationErrors, annotationUpdateErrors, profileMismatchErrors } from '../pod-template/annotations.js'
 import { sameValue } from '../pod-template/checks.js'
 import { imageSpaceErrors } from '../pod-template/container.js'
-import type { Container, NodeAffinity, NodeSelectorTerm, PodSpec, Toleration } from '../pod-template/pod-spec.js'
 import { podSpecErrors } from '../pod-template/pod-validation.js'
 import { tolerationErrors } from '../pod-template/scheduling.js'
-import type { Pod } from './pod.js'
 
 const SPEC = FieldPath.of('spec')
 const ANNOTATIONS = FieldPath.of('metadata', 'annotations')

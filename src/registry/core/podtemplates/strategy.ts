@@ -1,34 +1,29 @@
 /** Thread: pool. PodTemplates: a template that stands by itself. */
+
 import { FieldPath } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { PodTemplate } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf, nextGeneration } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { labelText, tableOf, text } from '../../generic/table-rules.js'
 import { sameValue } from '../pod-template/checks.js'
 import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
-import type { PodTemplateSpec } from '../pod-template/pod-spec.js'
 import { podTemplateErrors } from '../pod-template/pod-validation.js'
 import { containerColumns, templateWarnings } from '../pod-template/workload.js'
 
-interface PodTemplate extends KubeObject {
-  template?: PodTemplateSpec
-}
-
 const TEMPLATE = FieldPath.of('template')
 
-const validate = (object: KubeObject): Errors => podTemplateErrors((object as PodTemplate).template, TEMPLATE)
+const validate = (object: PodTemplate): Errors => podTemplateErrors(object.template, TEMPLATE)
 
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  if (!sameValue((object as PodTemplate).template, (old as PodTemplate).template))
-    metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
+function prepareForUpdate(object: PodTemplate, old: PodTemplate): void {
+  if (!sameValue(object.template, old.template)) metadataOf(object).generation = nextGeneration(metadataOf(old))
 }
 
-export const podTemplateRules: ResourceRules = {
+export const podTemplateRules: ResourceRules<PodTemplate> = {
   podSpecAt: ['template', 'spec'],
   metadataOnUpdate: 'changes',
   returnDeletedObject: true,
-  setDefaults: (object) => {
-    const whole = object as PodTemplate
+  setDefaults: (whole) => {
     whole.template ??= {}
     setTemplateDefaults(whole.template)
   },
@@ -37,11 +32,9 @@ export const podTemplateRules: ResourceRules = {
   },
   prepareForUpdate,
   validate,
-  warningsOnCreate: (object) => templateWarnings((object as PodTemplate).template, TEMPLATE),
+  warningsOnCreate: (object) => templateWarnings(object.template, TEMPLATE),
   warningsOnUpdate: (object, old) =>
-    metadataOf(object).generation === metadataOf(old).generation
-      ? []
-      : templateWarnings((object as PodTemplate).template, TEMPLATE),
+    metadataOf(object).generation === metadataOf(old).generation ? [] : templateWarnings(object.template, TEMPLATE),
   table: tableOf<PodTemplate>(
     ...containerColumns<PodTemplate>(({ template }) => template).map((column) => ({ ...column, priority: 0 })),
     text('Pod Labels', 'Labels of its pods.', ({ template }) => labelText(template?.metadata?.labels)),

@@ -1,17 +1,17 @@
 /** Thread: pool. ReplicationControllers: ReplicaSets as they were at first, with a plain map for a selector. */
+
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { PodTemplateSpec, ReplicationController } from '../../../api/generated/kinds/core.v1.js'
 import { labelsAsSelector } from '../../../api/label-selector-object.js'
 import { SelectorError } from '../../../api/labels.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { metadataOf } from '../../../api/object.js'
 import { MapAttributes } from '../../../api/selector.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, labelText, tableOf, text } from '../../generic/table-rules.js'
 import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
-import type { PodTemplateSpec } from '../pod-template/pod-spec.js'
 import { podTemplateErrors } from '../pod-template/pod-validation.js'
 import {
-  type Counts,
   containerColumns,
   isNewGeneration,
   nameWarnings,
@@ -20,22 +20,11 @@ import {
   templateWarnings,
 } from '../pod-template/workload.js'
 
-interface ReplicationController extends KubeObject {
-  spec?: {
-    replicas?: number
-    minReadySeconds?: number
-    selector?: Record<string, string>
-    template?: PodTemplateSpec
-  }
-  status?: Counts
-}
-
 const SPEC = FieldPath.of('spec')
 const INTEGER = { type: 'integer' } as const
 
 /** Labels of the template are those of the controller, too, and what it selects by. */
-function setDefaults(object: KubeObject): void {
-  const controller = object as ReplicationController
+function setDefaults(controller: ReplicationController): void {
   controller.spec ??= {}
   const { spec } = controller
   spec.replicas ??= 1
@@ -48,8 +37,8 @@ function setDefaults(object: KubeObject): void {
   if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels }
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as ReplicationController
+function validate(object: ReplicationController): Errors {
+  const { spec = {} } = object
   const { selector = {}, template } = spec
   const at = SPEC.child('template')
   return [
@@ -86,7 +75,7 @@ function selects(selector: Record<string, string>, labels: Record<string, string
   }
 }
 
-export const replicationControllerRules: ResourceRules = {
+export const replicationControllerRules: ResourceRules<ReplicationController> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
@@ -94,17 +83,13 @@ export const replicationControllerRules: ResourceRules = {
   indexedFields: [{ name: 'status.replicas', default: '0' }],
   setDefaults,
   validate,
-  warningsOnCreate: (object) => [
-    ...nameWarnings(object),
-    ...templateWarnings((object as ReplicationController).spec?.template),
-  ],
-  warningsOnUpdate: (object, old) =>
-    isNewGeneration(object, old) ? templateWarnings((old as ReplicationController).spec?.template) : [],
+  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
+  warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(old.spec?.template) : []),
   status: {
     validateUpdate: (object, old) => [
       ...statusMetadataErrors(object, old),
       ...statusCountErrors(
-        (object as ReplicationController).status,
+        object.status,
         ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
         [
           ['fullyLabeledReplicas', 'replicas'],
@@ -117,8 +102,8 @@ export const replicationControllerRules: ResourceRules = {
   },
   table: tableOf<ReplicationController>(
     text('Desired', 'How many pods it wants.', ({ spec }) => spec?.replicas ?? 0, INTEGER),
-    text('Current', 'How many it has.', ({ status }) => status?.['replicas'] ?? 0, INTEGER),
-    text('Ready', 'How many of them are ready.', ({ status }) => status?.['readyReplicas'] ?? 0, INTEGER),
+    text('Current', 'How many it has.', ({ status }) => status?.replicas ?? 0, INTEGER),
+    text('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas ?? 0, INTEGER),
     age(),
     ...containerColumns<ReplicationController>(({ spec }) => spec?.template),
     text('Selector', 'Which pods are its own.', ({ spec }) => labelText(spec?.selector), { priority: 1 }),

@@ -1,6 +1,6 @@
 /** Thread: pool. EndpointSlices: where a service's traffic goes, in portions. */
 import { duplicate, FieldPath, invalid, notSupported, required, tooMany } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { type KubeObject, metadataOf, nextGeneration } from '../../../api/object.js'
 import { ipFamilyOf, ipWarnings, legacyIP, strictIP } from '../../../api/validation/addresses.js'
 import {
   dnsLabel,
@@ -169,7 +169,7 @@ export const endpointSliceRules: ResourceRules = {
     const [now, before] = [metadataOf(object), metadataOf(old)]
     // Counted before topology is dropped: who writes some has changed the endpoints.
     const changed = ['addressType', 'endpoints', 'ports'].some((field) => !equalState(object[field], old[field]))
-    if (changed || !sameValue(now.labels, before.labels)) now.generation = (before.generation ?? 0) + 1
+    if (changed || !sameValue(now.labels, before.labels)) now.generation = nextGeneration(before)
     if (!equalState(object['endpoints'], old['endpoints'])) dropTopology(object)
   },
   validate: (object) => errorsOf(object),

@@ -29,7 +29,7 @@ function errorsOf(object: KubeObject, anyValues: boolean): Errors {
 function warnings(object: KubeObject): string[] {
   const { matchLabels = {}, matchExpressions = [] } = (object as CSIStorageCapacity).nodeTopology ?? {}
   return [
-    ...matchExpressions.flatMap(({ key }, i) =>
+    ...matchExpressions.flatMap(({ key = '' }, i) =>
       nodeLabelWarnings(key, TOPOLOGY.child('matchExpressions').index(i).child('key')),
     ),
     ...Object.keys(matchLabels).flatMap((key) => nodeLabelWarnings(key, TOPOLOGY.child('matchLabels').key(key))),

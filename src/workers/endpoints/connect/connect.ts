@@ -1,12 +1,13 @@
 /** Thread: pool. Where a request goes that is passed on: the pod, its node, the node's kubelet. */
+
 import { lookup } from 'node:dns/promises'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import { formatGroupVersion } from '../../../api/group-version.js'
 import type { JsonObject, KubeObject } from '../../../api/object.js'
 import { newBadRequest, newNotFound, newServiceUnavailable, newUnknown, StatusError } from '../../../api/status.js'
 import type { ConnectPlan } from '../../../protocol/main-pool.js'
 import type { ConnectionConfig } from '../../../protocol/pool-start.js'
 import { allContainers } from '../../../registry/core/pod-template/pod-spec.js'
-import type { Pod } from '../../../registry/core/pods/pod.js'
 import type { EndpointSource } from '../../../registry/generic/rest-dependencies.js'
 import type { RequestContext } from '../../../registry/generic/strategy.js'
 import { admissionAttributes } from '../admission-attributes.js'

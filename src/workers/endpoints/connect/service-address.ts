@@ -1,7 +1,7 @@
 /** Thread: pool. One of the pods behind a service, by its endpoints, at random. */
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { newNotFound, newServiceUnavailable, StatusError } from '../../../api/status.js'
-import type { Pod } from '../../../registry/core/pods/pod.js'
 import type { EndpointSource } from '../../../registry/generic/rest-dependencies.js'
 import type { RequestContext } from '../../../registry/generic/strategy.js'
 
