@@ -8,7 +8,7 @@ import {
 } from '../api/group-version.js'
 import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
 import type { KubeObject } from '../api/object.js'
-import { COHABITATING_RESOURCES } from '../storage/factory/factory-defaults.js'
+import { factsOf } from './facts-table.js'
 import type { HubConversion, ResourceRules } from './generic/resource-rules.js'
 import { rulesOf } from './rules-table.js'
 
@@ -45,7 +45,9 @@ export function storedResources(served: Catalogue, all: Catalogue): StoredResour
     const groupResource = { group: info.group, resource: info.resource }
     const name = formatGroupResource(groupResource)
     if (!isStored(info) || found.has(name)) continue
-    const [first] = sharedWith(groupResource).filter((other) => hubs.has(formatGroupResource(other)))
+    const [first] = (factsOf(groupResource).storage?.cohabitating ?? []).filter((other) =>
+      hubs.has(formatGroupResource(other)),
+    )
     const arena = formatGroupResource(first ?? groupResource)
     found.set(name, storedResource(groupResource, name, arena, hubs.get(arena) ?? info))
   }
@@ -57,9 +59,6 @@ function storedResource(groupResource: GroupResource, name: string, arena: strin
   const metadata = info.namespaced ? METADATA_FIELDS : METADATA_FIELDS.slice(0, 1)
   return { groupResource, name, arena, info, rules, fields: [...metadata, ...(rules.indexedFields ?? [])] }
 }
-
-const sharedWith = ({ group, resource }: GroupResource): readonly GroupResource[] =>
-  COHABITATING_RESOURCES.find((shared) => shared.some((one) => one.group === group && one.resource === resource)) ?? []
 
 /** Between a version and the hub; undefined for the hub version itself. */
 export function hubConversion({ info, rules }: StoredKind, apiVersion: string): HubConversion | undefined {

@@ -3,7 +3,6 @@
  * the value of a field to those that require that value. Five thousand that watch the pods of their own node cost an event
  * two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
  */
-import { PHANTOM_LABELS } from '../../api/field-labels.js'
 import type { Selectors } from '../../api/selectors.js'
 import type { CacheEvent } from '../../cacher/memory/shared-memory.js'
 import { TriggerIndex } from '../../cacher/memory/trigger-index.js'
@@ -30,13 +29,13 @@ export interface HubWatcher {
   failed(error: unknown): void
 }
 
-/** Every object has its own: an index by it serves those who watch one name in all namespaces. And what no object has. */
-const USELESS: ReadonlySet<string> = new Set(['metadata.namespace', ...PHANTOM_LABELS])
+/** The scope of a watcher narrows it already. */
+const NAMESPACE = 'metadata.namespace'
 
-export function triggerOf({ field }: Selectors, selectableFields: readonly string[]): Trigger | undefined {
+export function triggerOf({ field }: Selectors, indexedFields: readonly string[]): Trigger | undefined {
   if (field.empty()) return undefined
-  for (const name of selectableFields) {
-    const value = USELESS.has(name) ? undefined : field.requiresExactMatch(name)
+  for (const name of indexedFields) {
+    const value = name === NAMESPACE ? undefined : field.requiresExactMatch(name)
     if (value !== undefined) return { field: name, value }
   }
   return undefined

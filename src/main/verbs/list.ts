@@ -57,7 +57,7 @@ export async function listObjects(
   if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision, series)
   const snapshot = snapshotAt(arena, position.revision)
   if (snapshot === undefined) return false
-  const trigger = triggerOf(selectors, resource.selectableFields)
+  const trigger = triggerOf(selectors, resource.indexedFields)
   const start = later(position.startKey, scope.start)
   const scan: Scan = {
     end: scope.end,

@@ -1,6 +1,5 @@
 /** Thread: main. A resource as the front end serves it from shared memory: keys, kinds and the bytes around objects. */
 import type { ResourceInfo } from '../../api/catalogue.js'
-import { deprecationOf } from '../../api/deprecated-kinds.js'
 import { formatGroupVersion } from '../../api/group-version.js'
 import { warningValue } from '../http/respond-encoded.js'
 
@@ -16,6 +15,10 @@ export interface ServedResourceOptions {
   readonly itemsCarryKind: boolean
   /** The fields that selectors may name. */
   readonly selectableFields: readonly string[]
+  /** Of them, those that no object has. */
+  readonly phantomFields?: readonly string[]
+  /** The warning with every answer; undefined for most. */
+  readonly deprecation?: string | undefined
 }
 
 export class ServedResource {
@@ -24,6 +27,8 @@ export class ServedResource {
   readonly keyPrefix: string
   readonly direct: boolean
   readonly selectableFields: readonly string[]
+  /** Of them, those that objects have: some may be named though no object has them. */
+  readonly indexedFields: readonly string[]
   readonly apiVersion: string
   readonly listKind: string
   /** Headers for every answer about it; undefined for most. */
@@ -40,8 +45,9 @@ export class ServedResource {
     this.selectableFields = options.selectableFields
     this.itemsCarryKind = options.itemsCarryKind
     this.apiVersion = formatGroupVersion(options.info)
-    const deprecation = deprecationOf(options.info)
+    const { deprecation } = options
     this.headers = deprecation === undefined ? undefined : ['Warning', warningValue(deprecation)]
+    this.indexedFields = options.selectableFields.filter((field) => options.phantomFields?.includes(field) !== true)
     this.listKind = `${options.info.kind}List`
     this.#kindPrefix = Buffer.from(
       `{"kind":${JSON.stringify(options.info.kind)},"apiVersion":${JSON.stringify(this.apiVersion)},`,

@@ -125,7 +125,7 @@ export class Watch implements HubWatcher {
     this.scope = options.scope
     this.selectors = options.selectors
     this.#stall = new StallTimer(options.context.clock, options.stream)
-    this.trigger = triggerOf(options.selectors, options.request.resource.selectableFields)
+    this.trigger = triggerOf(options.selectors, options.request.resource.indexedFields)
   }
 
   get seenRevision(): number {

@@ -7,13 +7,7 @@ import type { KubeObject } from '../../api/object.js'
 import type { Codec } from '../contract/interface.js'
 import { encryptCheckTransformer } from '../transformers/encrypt-check.js'
 import { type ResourceTransformers, StaticTransformers } from '../transformers/resource-transformers.js'
-import {
-  COHABITATING_RESOURCES,
-  DEFAULT_MEDIA_TYPE,
-  JSON_RESOURCES,
-  SPECIAL_RESOURCE_PREFIXES,
-  STORAGE_VERSION_OVERRIDES,
-} from './factory-defaults.js'
+import { DEFAULT_MEDIA_TYPE } from './factory-defaults.js'
 import { type EtcdOptions, storageConfigOf } from './factory-options.js'
 import { parseEtcdServersOverride } from './factory-overrides.js'
 import {
@@ -22,6 +16,7 @@ import {
   type StorageConfig,
   StorageConfigError,
   type StorageConfigForResource,
+  type StorageException,
   transportKey,
 } from './storage-config.js'
 
@@ -90,6 +85,15 @@ export class DefaultStorageFactory implements StorageFactory {
     for (const resource of resources) this.#override(resource, { cohabitating: resources })
   }
 
+  addException({ groupResource, prefix, version, mediaType, cohabitating = [] }: StorageException): void {
+    // One set of objects has one prefix, under whichever name it is stored.
+    if (prefix !== undefined)
+      for (const resource of [groupResource, ...cohabitating]) this.setResourceEtcdPrefix(resource, prefix)
+    if (version !== undefined) this.setStorageVersion(groupResource, version)
+    if (mediaType !== undefined) this.setMediaType(groupResource, mediaType)
+    this.addCohabitatingResources(cohabitating)
+  }
+
   newConfig(resource: GroupResource): StorageConfigForResource {
     const { config, newCodec } = this.#options
     const stored = this.#storageResource(resource)
@@ -148,10 +152,11 @@ export class DefaultStorageFactory implements StorageFactory {
   }
 }
 
-export type StorageFactoryDependencies = Pick<
-  DefaultStorageFactoryOptions,
-  'newCodec' | 'versionsOf' | 'groupEnabled' | 'transformers'
->
+export interface StorageFactoryDependencies
+  extends Pick<DefaultStorageFactoryOptions, 'newCodec' | 'versionsOf' | 'groupEnabled' | 'transformers'> {
+  /** The resources that are stored in another way than most. */
+  readonly exceptions: readonly StorageException[]
+}
 
 /** The factory of kube-apiserver v1.36, with what valid flags change of it. */
 export function newStorageFactory(
@@ -163,10 +168,7 @@ export function newStorageFactory(
     config: storageConfigOf(options),
     mediaType: (options.storageMediaType || DEFAULT_MEDIA_TYPE) as MediaType,
   })
-  for (const { prefix, ...resource } of SPECIAL_RESOURCE_PREFIXES) factory.setResourceEtcdPrefix(resource, prefix)
-  for (const resources of COHABITATING_RESOURCES) factory.addCohabitatingResources(resources)
-  for (const { version, ...resource } of STORAGE_VERSION_OVERRIDES) factory.setStorageVersion(resource, version)
-  for (const resource of JSON_RESOURCES) factory.setMediaType(resource, 'application/json')
+  for (const exception of dependencies.exceptions) factory.addException(exception)
   for (const text of options.etcdServersOverrides) {
     const { groupResource, servers } = parseEtcdServersOverride(text)
     factory.setEtcdLocation(groupResource, servers)

@@ -40,6 +40,22 @@ export interface StorageConfig {
 
 export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf'
 
+/** How a resource is stored when it is not "under its plural name, in the preferred version of its group, as the flag says". */
+export interface ResourceStorage {
+  /** Below the storage prefix: `services/specs`. */
+  readonly prefix?: string
+  /** Not the preferred version of the group: it lacks the kind, or a server one release older could not read it. */
+  readonly version?: string
+  /** Whatever --storage-media-type says. */
+  readonly mediaType?: MediaType
+  /** The names of one set of objects. The first whose group is enabled says where and how they are stored. */
+  readonly cohabitating?: readonly GroupResource[]
+}
+
+export interface StorageException extends ResourceStorage {
+  readonly groupResource: GroupResource
+}
+
 /** How the objects of a resource are written. What is read may be in any form and version that was ever written. */
 export interface StorageCodecConfig {
   /** As it is served. */

@@ -1,6 +1,5 @@
 /** Thread: pool. The endpoints of a worker: made when first asked for, sharing one storage a resource. */
 import type { ResourceInfo } from '../../api/catalogue.js'
-import { fieldLabels } from '../../api/field-labels.js'
 import {
   formatGroupResource,
   formatGroupVersion,
@@ -16,6 +15,7 @@ import type { StructSchema } from '../../api/schema.js'
 import { MapAttributes } from '../../api/selector.js'
 import { newGenericServerResponse } from '../../api/status.js'
 import { assert } from '../../lib/assert.js'
+import { fieldLabels } from '../../registry/field-labels.js'
 import { PartStrategy } from '../../registry/generic/part-strategy.js'
 import type { HandlerRow } from '../../registry/generic/resource-rest.js'
 import type { ResourceRules } from '../../registry/generic/resource-rules.js'

@@ -11,6 +11,7 @@ import { servedByConfig } from '../../api/runtime-config.js'
 import type { ScalarSchema, SchemaSource, StructSchema } from '../../api/schema.js'
 import { assert } from '../../lib/assert.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
+import { storageExceptions } from '../../registry/facts-table.js'
 import { type StoredResource, storedResources } from '../../registry/stored-resource.js'
 import {
   CustomResourceStorageFactory,
@@ -63,6 +64,7 @@ export class Scheme implements SchemaSource, StorageFactory {
       newCodec,
       versionsOf: (group) => all.versions(group),
       groupEnabled: (group) => this.#builtinCatalogue.groups().includes(group),
+      exceptions: storageExceptions(),
       ...optional,
     })
     this.#definedStorage = new CustomResourceStorageFactory({

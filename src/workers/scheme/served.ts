@@ -1,11 +1,12 @@
 /** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
 
 import type { Catalogue } from '../../api/catalogue.js'
-import { fieldLabels } from '../../api/field-labels.js'
 import { formatGroupResource } from '../../api/group-version.js'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
 import type { OwnerResource } from '../../protocol/main-owner.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
+import { factsOf } from '../../registry/facts-table.js'
+import { fieldLabels } from '../../registry/field-labels.js'
 import type { StoredResource } from '../../registry/stored-resource.js'
 import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
@@ -19,10 +20,11 @@ export interface ServedPath {
   readonly direct: boolean
   readonly itemsCarryKind: boolean
   readonly selectableFields: readonly string[]
+  /** Of them, those that no object has. */
+  readonly phantomFields: readonly string[]
+  /** The warning with every answer; undefined for most. */
+  readonly deprecation: string | undefined
 }
-
-/** What every request is decided by is in memory whatever the flags of the watch cache say. */
-const ALWAYS_CACHED: ReadonlySet<string> = new Set(['rbac.authorization.k8s.io', 'flowcontrol.apiserver.k8s.io'])
 
 /** The resources of a scheme, as the threads that do not look into objects know them. */
 export class Served {
@@ -73,7 +75,7 @@ export class Served {
 
   #owned({ groupResource, arena }: StoredResource): OwnerResource | undefined {
     const isCached = this.#options.etcdOptions.watchCache && this.#sizes.cached(groupResource)
-    if (!isCached && !ALWAYS_CACHED.has(groupResource.group)) return undefined
+    if (!isCached && factsOf(groupResource).alwaysCached !== true) return undefined
     const cluster = this.#clusterOf.get(transportKey(this.#scheme.newConfig(groupResource))) ?? 0
     return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster }
   }
@@ -81,6 +83,7 @@ export class Served {
   #path(info: Catalogue['resources'][number]): ServedPath {
     const name = formatGroupResource({ group: info.group, resource: info.resource })
     const stored = this.#scheme.stored(name)
+    const { phantomFields = [], deprecation } = factsOf(info)
     const prefix = stored === undefined ? info.resource : this.#scheme.resourcePrefix(stored.groupResource)
     return {
       info,
@@ -89,6 +92,8 @@ export class Served {
       direct: stored?.info.version === info.version && stored.info.group === info.group,
       itemsCarryKind: info.definitionHash !== undefined,
       selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),
+      phantomFields,
+      deprecation: deprecation?.[info.version],
     }
   }
 }

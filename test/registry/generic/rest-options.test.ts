@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { GroupResource } from '#keelson/api/group-version.js'
+import { storageExceptions } from '#keelson/registry/facts-table.js'
 import { StorageFactoryRESTOptionsGetter } from '#keelson/registry/generic/rest-options.js'
 import type { StorageDecorator } from '#keelson/storage/factory/decorator.js'
 import { newStorageFactory } from '#keelson/storage/factory/factory.js'
@@ -19,6 +20,7 @@ function getter(options: Partial<EtcdOptions>) {
     newCodec: () => ({ encode: () => new Uint8Array(0), decode: () => ({}) }),
     versionsOf: (group) => (group === 'nope' ? [] : ['v1']),
     groupEnabled: () => true,
+    exceptions: storageExceptions(),
   })
   return new StorageFactoryRESTOptionsGetter({ etcdOptions, storageFactory, undecorated, withCacher })
 }

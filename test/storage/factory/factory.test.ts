@@ -9,6 +9,7 @@ import {
   parseGroupResource,
 } from '#keelson/api/group-version.js'
 import type { KubeObject } from '#keelson/api/object.js'
+import { storageExceptions } from '#keelson/registry/facts-table.js'
 import type { Codec } from '#keelson/storage/contract/interface.js'
 import {
   CustomResourceStorageFactory,
@@ -30,6 +31,7 @@ const dependencies: StorageFactoryDependencies = {
   newCodec: () => codec,
   versionsOf: (group) => catalogue.versions(group),
   groupEnabled: (group) => catalogue.versions(group).length > 0,
+  exceptions: storageExceptions(),
 }
 const ETCD: EtcdOptions = { ...DEFAULT_ETCD_OPTIONS, etcdServers: ['https://etcd:2379'] }
 const factoryWith = (options: Partial<EtcdOptions> = {}, changed: Partial<StorageFactoryDependencies> = {}) =>

@@ -1,0 +1,4 @@
+/** Thread: any. Bindings of mutating admission policies are stored in a version that a server one release older can read. */
+import type { ResourceFacts } from '../../generic/resource-facts.js'
+
+export const mutatingAdmissionPolicyBindingFacts: ResourceFacts = { storage: { version: 'v1beta1' } }

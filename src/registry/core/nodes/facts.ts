@@ -1,0 +1,4 @@
+/** Thread: any. Nodes have kept the name from before 1.0 in storage. */
+import type { ResourceFacts } from '../../generic/resource-facts.js'
+
+export const nodeFacts: ResourceFacts = { storage: { prefix: 'minions' } }

@@ -1,0 +1,4 @@
+/** Thread: any. Persistent volumes keep a field `name` that cannot be asked for. */
+import type { ResourceFacts } from '../../generic/resource-facts.js'
+
+export const persistentVolumeFacts: ResourceFacts = { unselectableFields: ['name'] }

@@ -1,0 +1,18 @@
+/**
+ * Thread: any. What is known of a resource without looking into its objects, as src/registry/<group>/<resource>/facts.ts
+ * states it: plain data, so that threads that load no rules can have it. All of it is optional.
+ */
+import type { ResourceStorage } from '../../storage/factory/storage-config.js'
+
+export interface ResourceFacts {
+  /** How it is stored, where Kubernetes' history made an exception of it. */
+  readonly storage?: ResourceStorage
+  /** By version, the warning with every answer about a version that is on its way out. */
+  readonly deprecation?: Readonly<Record<string, string>>
+  /** In memory whatever the flags of the watch cache say: every request is decided by it. */
+  readonly alwaysCached?: boolean
+  /** Indexed fields that no selector may name; `regarding.` stands for all that begin so. */
+  readonly unselectableFields?: readonly string[]
+  /** Fields that selectors may name though no object has them. */
+  readonly phantomFields?: readonly string[]
+}

@@ -1,0 +1,4 @@
+/** Thread: any. Workloads are not in the preferred version of their group. */
+import type { ResourceFacts } from '../../generic/resource-facts.js'
+
+export const workloadFacts: ResourceFacts = { storage: { version: 'v1alpha2' } }
