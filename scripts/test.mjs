@@ -1,5 +1,6 @@
 // Runs the built tests and ends with one line: N passed, N failed.
-// Arguments: files under test/ (source names are mapped to the build); none: all of them.
+// Arguments: files under test/ (source names are mapped to the build); none: every *.test.ts, or with --long every *.long.ts,
+// which is what takes longer than a change may wait for.
 // Each file is a TAP program of its own. tap's runner is not used: its loaders cost 1.5 s of processor a file.
 import { spawn } from 'node:child_process'
 import { createWriteStream, mkdirSync, readdirSync } from 'node:fs'
@@ -29,6 +30,8 @@ function heavyFirst(a, b) {
   return left - right || (a < b ? -1 : 1)
 }
 
+const long = process.argv.includes('--long')
+const suffix = long ? '.long.js' : '.test.js'
 const built = (file) => file.replace(/^test\//, 'build/test/').replace(/\.ts$/, '.js')
 const given = process.argv
   .slice(2)
@@ -38,7 +41,7 @@ const files =
   given.length > 0
     ? given
     : readdirSync('build/test', { recursive: true })
-        .filter((f) => f.endsWith('.test.js'))
+        .filter((f) => f.endsWith(suffix))
         .map((f) => path.join('build/test', f))
         .sort(heavyFirst)
 
@@ -66,7 +69,7 @@ function count(parser, names) {
 }
 
 /** A file that hangs says so by being killed. */
-const FILE_TIMEOUT_MS = 420_000
+const FILE_TIMEOUT_MS = long ? 3_600_000 : 420_000
 
 function runFile(file) {
   const name = file.replace(/^build\/test\//, '').replace(/\.js$/, '')

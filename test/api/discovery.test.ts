@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { Catalogue } from '#keelson/api/catalogue.js'
 import { type DiscoveryDocument, DiscoveryDocuments } from '#keelson/api/discovery.js'
+import { recordedSuite } from '../support/recordings/recording.js'
 
 const documents = new DiscoveryDocuments(Catalogue.builtin().servedByDefault())
 const read = (document: DiscoveryDocument | undefined): unknown =>
@@ -28,14 +28,12 @@ t.test('the ETag changes when what is served changes', (t) => {
   t.end()
 })
 
-const GOLDEN = '../shared/conformance/golden/discovery.json'
-t.test("kube-apiserver's documents", { skip: !existsSync(GOLDEN) }, (t) => {
-  const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as { id: string; body: unknown }[]
+t.test("kube-apiserver's documents", (t) => {
   /** Hashes are masked in the recording. */
   const masked = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value), (key, v: unknown) => (key === 'storageVersionHash' ? '<hash>' : v))
   let compared = 0
-  for (const { id, body } of golden) {
+  for (const { id = '', want } of recordedSuite('discovery').steps) {
     const match = /^GET \/apis?(?:\/([^/]+))?(?:\/([^/]+))?$/.exec(id)
     let mine: unknown
     if (id === 'agg-api') mine = read(documents.aggregated('api'))
@@ -47,7 +45,7 @@ t.test("kube-apiserver's documents", { skip: !existsSync(GOLDEN) }, (t) => {
     else if (match?.[1] !== undefined) mine = read(documents.apiGroup(match[1]))
     else continue
     compared++
-    t.strictSame(masked(mine), body, id)
+    t.strictSame(masked(mine), want?.body, id)
   }
   t.ok(compared > 25)
   t.end()

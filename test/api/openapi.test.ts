@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { Catalogue } from '#keelson/api/catalogue.js'
@@ -6,6 +5,7 @@ import { OpenApiDefinitions, type OpenApiSchema } from '#keelson/api/openapi/ope
 import { operationsOf } from '#keelson/api/openapi/openapi-operations.js'
 import { openApiV2Document, openApiV2Hash } from '#keelson/api/openapi/openapi-v2.js'
 import { openApiV3Document, openApiV3Index } from '#keelson/api/openapi/openapi-v3.js'
+import { recordedLines } from '../support/recordings/recording.js'
 
 const schemas = new BuiltinSchemas()
 const all = Catalogue.builtin()
@@ -75,28 +75,28 @@ t.test('version 2 is one document without defaults', (t) => {
   t.end()
 })
 
-const FACTS = '../shared/facts/openapi_facts.json'
 type PropertyFact =
   | string
   | { t: string; d?: unknown; id?: unknown; lt?: string; lk?: string[]; ps?: string; pk?: string; mt?: string }
-interface Facts {
-  definitions: Record<string, { t?: string; p?: Record<string, PropertyFact>; r?: string[] }>
-  gvk: string[][]
-  query: string[][]
-  consumes: string[][]
-  produces: string[][]
-  paths: Record<
-    string,
-    {
-      gv?: string
-      res?: string
-      ops: Record<string, [string, number, number, number, number, unknown, Record<string, string | null>]>
-    }
-  >
+interface DefinitionFact {
+  readonly p?: Record<string, PropertyFact>
+  readonly r?: string[]
 }
-const facts = existsSync(FACTS) ? (JSON.parse(readFileSync(FACTS, 'utf8')) as Facts) : undefined
+interface PathFact {
+  readonly res?: string
+  readonly ops: Record<string, [string, number, number, number, number, unknown, Record<string, string | null>]>
+}
+/** Paths name their kinds, queries and media types by an index into these. */
+type FactTables = Record<'gvk' | 'query' | 'consumes' | 'produces', string[][]>
+type FactLine = { tables?: FactTables; definition?: string; path?: string; fact: unknown }
 
-t.test('paths and operations are those that kube-apiserver publishes', { skip: facts === undefined }, (t) => {
+const facts = recordedLines<FactLine>('facts/openapi.jsonl')
+const definitionFacts = new Map(
+  facts.flatMap(({ definition, fact }) => (definition === undefined ? [] : [[definition, fact as DefinitionFact]])),
+)
+const pathFacts = new Map(facts.flatMap(({ path, fact }) => (path === undefined ? [] : [[path, fact as PathFact]])))
+
+t.test('paths and operations are those that kube-apiserver publishes', (t) => {
   const mine = new Map(
     all.resources.flatMap(operationsOf).map((o) => {
       const response =
@@ -107,9 +107,9 @@ t.test('paths and operations are those that kube-apiserver publishes', { skip: f
       return [`${o.method} ${o.path}`, [o.action, kind, o.query, o.consumes, o.produces, response, o.codes.map(String)]]
     }),
   )
-  const { gvk, query, consumes, produces, paths } = facts!
+  const { gvk, query, consumes, produces } = facts[0]!.tables!
   let compared = 0
-  for (const [path, { res, ops }] of Object.entries(paths)) {
+  for (const [path, { res, ops }] of pathFacts) {
     if (res === undefined) continue
     for (const [method, [action, kind, q, c, p, , responses]] of Object.entries(ops)) {
       const codes = Object.keys(responses).filter((code) => code !== '401')
@@ -128,12 +128,12 @@ t.test('paths and operations are those that kube-apiserver publishes', { skip: f
   t.end()
 })
 
-t.test('definitions are those that kube-apiserver publishes', { skip: facts === undefined }, (t) => {
+t.test('definitions are those that kube-apiserver publishes', (t) => {
   const definitions = new OpenApiDefinitions(3, schemas)
-  for (const name of Object.keys(facts!.definitions)) definitions.reference(name)
+  for (const name of definitionFacts.keys()) definitions.reference(name)
   const made = definitions.all()
-  t.same(Object.keys(made).sort(), Object.keys(facts!.definitions).sort())
-  for (const [name, { p, r }] of Object.entries(facts!.definitions)) {
+  t.same(Object.keys(made).sort(), [...definitionFacts.keys()].sort())
+  for (const [name, { p, r }] of definitionFacts) {
     t.same(new Set((made[name]!['required'] as string[] | undefined) ?? []), new Set(r ?? []), `${name}: required`)
     for (const [field, fact] of Object.entries(p ?? {})) {
       const attributes = typeof fact === 'string' ? { t: fact } : fact

@@ -2,7 +2,6 @@
  * Objects as kube-apiserver v1.36 stored them in etcd, with the JSON that it served for each: laid down in a real etcd they
  * are served as it served them, and written by this server they get the same keys and the same bytes.
  */
-import { existsSync, readFileSync } from 'node:fs'
 import { Etcd3 } from 'etcd3'
 import t, { type Test } from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
@@ -14,9 +13,7 @@ import { decodeProtobuf, encodeProtobuf } from '#keelson/api/protobuf/envelope.j
 import type { StructSchema } from '#keelson/api/schema.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
-
-const FILE = '../shared/testdata/stored-objects.jsonl'
-const skip = skipWithoutEtcd || (existsSync(FILE) ? false : `there is no ${FILE}`)
+import { recordedLines, type StoredObject } from '../support/recordings/recording.js'
 
 const schemas = new BuiltinSchemas()
 const lookup = (apiVersion: string, kind: string): StructSchema | undefined => {
@@ -33,18 +30,10 @@ interface Stored {
   readonly text: string
 }
 
-function storedObjects(): Stored[] {
-  const lines = readFileSync(FILE, 'utf8').trim().split('\n')
-  return lines.map((line) => {
-    const { path, key, value, object } = JSON.parse(line) as {
-      path: string
-      key: string
-      value: string
-      object: string
-    }
+const storedObjects = (): Stored[] =>
+  recordedLines<StoredObject>('stored-objects.jsonl').map(({ path, key, value, object }) => {
     return { path, key, value: Buffer.from(value, 'base64'), text: object }
   })
-}
 
 /** Integers beyond JavaScript's stay what they are. */
 const parse = (text: string): KubeObject => parseJson(Buffer.from(text)).value as KubeObject
@@ -117,7 +106,7 @@ async function rewritten(t: Test, server: KeelsonProcess, etcd: Etcd3, stored: S
   t.ok(bytes?.equals(value), `${key} has the same bytes`)
 }
 
-t.test('what kube-apiserver stored', { skip }, async (t) => {
+t.test('what kube-apiserver stored', { skip: skipWithoutEtcd }, async (t) => {
   const objects = storedObjects()
   const etcd = await EtcdServer.start()
   t.teardown(() => etcd.stop())

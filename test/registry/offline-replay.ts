@@ -3,8 +3,6 @@
  * defaulted and taken through the strategy, and what comes out is compared with the recording.
  * As a script: node build/test/registry/offline-replay.js [pattern] [how many misses to show].
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { Catalogue, type ResourceInfo } from '#keelson/api/catalogue.js'
@@ -19,29 +17,15 @@ import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
 import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { fillSystemFields } from '#keelson/registry/generic/system-fields.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
+import type { Json } from '../support/recordings/edits.js'
+import { causesOf, firstDifference } from '../support/recordings/grade.js'
+import { type RecordedStep, recordedSuite, recordedSuiteNames } from '../support/recordings/recording.js'
 import { admitLikeRecordedServer } from './recorded-admission.js'
 
-export const CONFORMANCE = '../shared/conformance'
-export const available = (): boolean => existsSync(CONFORMANCE)
-
-interface Step {
-  readonly id: string
-  readonly method?: string
-  readonly path: string
-  readonly body?: unknown
-  readonly save?: unknown
-}
-
-interface Cause {
-  readonly field?: string
-  readonly reason?: string
-}
-
 interface Answer {
-  readonly id: string
   readonly status: number
-  readonly body?: { kind?: string; reason?: string; details?: { causes?: Cause[] }; [field: string]: unknown }
-  readonly warnings?: readonly string[]
+  readonly body?: { kind?: string; reason?: string; [field: string]: unknown }
+  readonly warnings?: number
 }
 
 export interface SuiteScore {
@@ -68,13 +52,6 @@ interface Target {
   readonly strategy: RulesStrategy
 }
 
-export function suiteNames(pattern: RegExp): string[] {
-  return readdirSync(path.join(CONFORMANCE, 'suites'))
-    .map((file) => file.replace(/\.json$/, ''))
-    .filter((name) => pattern.test(name))
-    .sort()
-}
-
 /** vary-core.v1.pods, edit-apps.v1.deployments */
 function targetOf(suite: string): Target {
   const [, home] = /^[a-z]+-(.*)$/.exec(suite)!
@@ -93,18 +70,12 @@ function targetOf(suite: string): Target {
   return { info, rules, schema: schemas.kind(group, version, info.kind)!, strategy: new RulesStrategy(shape, rules) }
 }
 
-function readJson<T>(folder: string, name: string): T {
-  return JSON.parse(readFileSync(path.join(CONFORMANCE, folder, `${name}.json`), 'utf8')) as T
-}
-
 export function replaySuite(name: string): SuiteScore {
   const target = targetOf(name)
-  const { steps } = readJson<{ steps: Step[] }>('suites', name)
-  const answers = new Map(readJson<Answer[]>('golden', name).map((answer) => [answer.id, answer]))
   const score: SuiteScore = { name, steps: 0, status: 0, reason: 0, body: 0, decode: 0, misses: [] }
   const stored = new Map<string, KubeObject>()
-  for (const step of steps) {
-    const want = answers.get(step.id)
+  for (const step of recordedSuite(name).steps) {
+    const want = step.want as Answer | undefined
     if (want === undefined || step.body === undefined || !replayable(step)) continue
     const got = answer(target, step, stored)
     if (want.status === 0 || want.status === 400 || got.status === 400) {
@@ -113,12 +84,12 @@ export function replaySuite(name: string): SuiteScore {
         score.misses.push(`DECODE ${step.id}: want ${want.status} ${describe(want)} got ${got.status} ${describe(got)}`)
       continue
     }
-    grade(score, step.id, want, got)
+    grade(score, step.id ?? '', want, got)
   }
   return score
 }
 
-const replayable = ({ method, path: url }: Step): boolean =>
+const replayable = ({ method, path: url }: RecordedStep): boolean =>
   (method === 'POST' || method === 'PUT') && !/\/(status|scale|eviction|binding|resize|token)(\?|$)/.test(url)
 
 function grade(score: SuiteScore, id: string, want: Answer, got: Answer): void {
@@ -128,38 +99,27 @@ function grade(score: SuiteScore, id: string, want: Answer, got: Answer): void {
     return
   }
   score.status++
-  if (causesOf(want) !== causesOf(got) || want.body?.reason !== got.body?.reason) {
-    score.misses.push(`${id}: causes want [${causesOf(want)}] got [${causesOf(got)}]`)
+  const [causes, found] = [causesOf(want.body), causesOf(got.body)]
+  if (causes !== found || want.body?.reason !== got.body?.reason) {
+    score.misses.push(`${id}: causes want [${causes}] got [${found}]`)
     return
   }
   score.reason++
-  const difference =
-    firstDifference(comparable(want), comparable(got), '') ??
-    ((want.warnings ?? []).length === (got.warnings ?? []).length
-      ? undefined
-      : `warnings want ${JSON.stringify(want.warnings ?? [])} got ${JSON.stringify(got.warnings ?? [])}`)
+  const difference = firstDifference(comparable(want), comparable(got), '')
   if (difference === undefined) score.body++
   else score.misses.push(`${id}: ${difference}`)
 }
 
 function describe({ body }: Answer): string {
-  return body?.kind === 'Status'
-    ? `${body.reason} [${causesOf({ id: '', status: 0, body })}] ${String(body['message']).slice(0, 300)}`
-    : ''
+  return body?.kind === 'Status' ? `${body.reason} [${causesOf(body)}] ${String(body['message']).slice(0, 300)}` : ''
 }
 
-const causesOf = ({ body }: Answer): string =>
-  (body?.details?.causes ?? [])
-    .map(({ field = '', reason = '' }) => `${field}|${reason}`)
-    .sort()
-    .join('; ')
-
 /** What the recording and the offline answer can have in common: managers and words are another part's. */
-function comparable({ body }: Answer): unknown {
-  if (body?.kind === 'Status') return undefined
-  const copy = structuredClone(body) as KubeObject
-  delete metadataOf(copy).managedFields
-  return normalize(copy)
+function comparable({ body, warnings = 0 }: Answer): Json {
+  if (body?.kind === 'Status') return { warnings }
+  const { metadata, ...rest } = body as KubeObject
+  const { managedFields: _, ...others } = metadata ?? {}
+  return { body: normalize({ ...rest, metadata: others }) as Json, warnings }
 }
 
 function normalize(value: unknown, key = ''): unknown {
@@ -178,22 +138,8 @@ function normalize(value: unknown, key = ''): unknown {
   return value.replace(NAMESPACE_VARIABLE, NAMESPACE).replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uid>')
 }
 
-function firstDifference(want: unknown, got: unknown, at: string): string | undefined {
-  if (want === got) return undefined
-  if (want !== null && got !== null && typeof want === 'object' && typeof got === 'object') {
-    for (const key of new Set([...Object.keys(want), ...Object.keys(got)])) {
-      const [a, b] = [want as Record<string, unknown>, got as Record<string, unknown>].map((side) => side[key])
-      const difference = firstDifference(a, b, `${at}.${key}`)
-      if (difference !== undefined) return difference
-    }
-    return undefined
-  }
-  const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value).slice(0, 200))
-  return `${at}: want ${text(want)} got ${text(got)}`
-}
-
 /** What the server would say. Throws nothing that is a Status. */
-function answer(target: Target, step: Step, stored: Map<string, KubeObject>): Answer {
+function answer(target: Target, step: RecordedStep, stored: Map<string, KubeObject>): Answer {
   const url = new URL(step.path.replace(NAMESPACE_VARIABLE, NAMESPACE), 'http://localhost')
   const warnings: string[] = []
   const dryRun = url.searchParams.has('dryRun')
@@ -211,7 +157,7 @@ function answer(target: Target, step: Step, stored: Map<string, KubeObject>): An
   }
   try {
     const object = decode(target, step, url, warnings)
-    if (object === undefined) return { id: step.id, status: 400, body: { kind: 'Status', reason: 'BadRequest' } }
+    if (object === undefined) return { status: 400, body: { kind: 'Status', reason: 'BadRequest' } }
     const status = step.method === 'POST' ? 201 : 200
     const done = step.method === 'POST' ? create(target, object, context) : update(target, object, stored, context)
     const key = metadataOf(done).name ?? ''
@@ -220,20 +166,23 @@ function answer(target: Target, step: Step, stored: Map<string, KubeObject>): An
       stored.set(key, done)
     }
     const body = JSON.parse(encodeText(done, target.schema)) as NonNullable<Answer['body']>
-    return { id: step.id, status, body, warnings }
+    return { status, body, warnings: warnings.length }
   } catch (error) {
-    if (!isStatusError(error))
-      return { id: step.id, status: 500, body: { kind: 'Status', message: String((error as Error).stack) } }
+    if (!isStatusError(error)) return { status: 500, body: { kind: 'Status', message: String((error as Error).stack) } }
     return {
-      id: step.id,
       status: error.status.code ?? 500,
       body: error.status as unknown as NonNullable<Answer['body']>,
-      warnings,
+      warnings: warnings.length,
     }
   }
 }
 
-function decode({ info, schema, rules }: Target, step: Step, url: URL, warnings: string[]): KubeObject | undefined {
+function decode(
+  { info, schema, rules }: Target,
+  step: RecordedStep,
+  url: URL,
+  warnings: string[],
+): KubeObject | undefined {
   const text = JSON.stringify(step.body).replace(NAMESPACE_VARIABLE, NAMESPACE)
   let decoded: ReturnType<typeof decodeJson>
   try {
@@ -284,7 +233,7 @@ function update(
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const pattern = new RegExp(process.argv[2] ?? '^(vary|edit)-')
   const show = Number(process.argv[3] ?? 10)
-  for (const name of suiteNames(pattern)) {
+  for (const name of recordedSuiteNames(pattern)) {
     const score = replaySuite(name)
     const part = (n: number) => `${n} (${((100 * n) / Math.max(1, score.steps)).toFixed(1)} %)`
     console.log(

@@ -1,22 +1,28 @@
 import t from 'tap'
-import { available, replaySuite, suiteNames } from './offline-replay.js'
+import { recordedSuiteNames } from '../support/recordings/recording.js'
+import { replaySuite } from './offline-replay.js'
 
-/** Recordings of kinds whose rules are complete, and the share of answers that must be right, in percent. */
-const LEAST = { status: 97, reason: 93, body: 85 } as const
-const KINDS = ['core.v1.pods', 'core.v1.replicationcontrollers', 'core.v1.services', 'apps.v1.[a-z]+', 'batch.v1.jobs']
+/** Kinds whose recorded answers are not the rules' alone to give, and who else has a hand in them. */
+const NOT_RULES_ALONE: readonly RegExp[] = [
+  // A PUT without a resource version: the store refuses it before the rules are asked.
+  /^edit-(admissionregistration|coordination|node|storage)\./,
+  // Long certificates are hidden in the recordings.
+  /^vary-(admissionregistration\.k8s\.io\.v1\.(mutating|validating)webhook|apiextensions|apiregistration)/,
+  // Admission: who asks, taints of new nodes, finalizers, administrators' access to devices.
+  /certificatesigningrequests|v1\.nodes|persistentvolume|volumeattributesclasses|resourceclaimtemplates/,
+  // A warning about the kind itself comes from the endpoint.
+  /v1\.endpoints/,
+  // Null in a map of bytes and an empty list are what they are only after a round through the codec.
+  /v1\.(configmaps|secrets)|csinodes/,
+  // The time of a taint, which differs from second to second.
+  /edit-resource\.k8s\.io\.v1\.resourceslices/,
+]
 
-t.test(
-  'the rules answer as the recorded server did',
-  { skip: available() ? false : 'no recordings here' },
-  async (t) => {
-    for (const name of suiteNames(new RegExp(`^(vary|edit)-(${KINDS.join('|')})$`))) {
-      const score = replaySuite(name)
-      for (const depth of ['status', 'reason', 'body'] as const) {
-        const share = (100 * score[depth]) / score.steps
-        t.ok(share >= LEAST[depth], `${name}: ${depth} ${share.toFixed(1)} % of ${score.steps}`, {
-          misses: score.misses,
-        })
-      }
-    }
-  },
-)
+t.test('the rules answer as the recorded server did', async (t) => {
+  const names = recordedSuiteNames(/^(vary|edit)-/)
+  for (const name of names.filter((one) => !NOT_RULES_ALONE.some((others) => others.test(one)))) {
+    const { steps, misses } = replaySuite(name)
+    t.ok(steps > 20, `${name}: ${steps} answers`)
+    t.same(misses, [], `${name}: every one is right`)
+  }
+})

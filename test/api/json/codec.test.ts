@@ -1,4 +1,3 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { parseGroupVersion } from '#keelson/api/group-version.js'
@@ -9,6 +8,13 @@ import { METADATA_FIELDS } from '#keelson/api/json/field-spec.js'
 import { recordDraft } from '#keelson/api/json/record-scan.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import type { StructSchema } from '#keelson/api/schema.js'
+import {
+  type RoundTripObject,
+  recordedLines,
+  recordedSuite,
+  recordedSuiteNames,
+  type StoredObject,
+} from '../../support/recordings/recording.js'
 
 const schemas = new BuiltinSchemas()
 const schemaOf = (object: KubeObject): StructSchema => {
@@ -237,10 +243,8 @@ t.test('a draft made with the encoder is the draft of its bytes', (t) => {
   t.end()
 })
 
-const STORED = '../shared/testdata/stored-objects.jsonl'
-t.test('what kube-apiserver served comes out of the codec byte for byte', { skip: !existsSync(STORED) }, (t) => {
-  for (const line of readFileSync(STORED, 'utf8').trim().split('\n')) {
-    const { path, object: text } = JSON.parse(line) as { path: string; object: string }
+t.test('what kube-apiserver served comes out of the codec byte for byte', (t) => {
+  for (const { path, object: text } of recordedLines<StoredObject>('stored-objects.jsonl')) {
     const tree = JSON.parse(text) as KubeObject
     const schema = schemaOf(tree)
     const decoded = decodeJson(Buffer.from(text), schema)
@@ -252,59 +256,43 @@ t.test('what kube-apiserver served comes out of the codec byte for byte', { skip
   t.end()
 })
 
-const ROUNDTRIP = '../shared/testdata/api-roundtrip'
-t.test('every type with every field set comes out as it went in', { skip: !existsSync(ROUNDTRIP) }, (t) => {
-  for (const file of readdirSync(ROUNDTRIP).filter((f) => f.endsWith('.json') && !f.includes('WatchEvent'))) {
-    const tree = JSON.parse(readFileSync(`${ROUNDTRIP}/${file}`, 'utf8')) as KubeObject
-    const text = JSON.stringify(tree)
-    const schema = schemaOf(tree)
+t.test('every type with every field set comes out as it went in', (t) => {
+  for (const { name, object } of recordedLines<RoundTripObject>('round-trip.jsonl')) {
+    if (name.includes('WatchEvent')) continue
+    const text = JSON.stringify(object)
+    const schema = schemaOf(object as KubeObject)
     const decoded = decodeJson(Buffer.from(text), schema)
-    t.same(decoded.strictErrors, [], file)
-    t.equal(encodeText(decoded.object, schema), text, file)
+    t.same(decoded.strictErrors, [], name)
+    t.equal(encodeText(decoded.object, schema), text, name)
   }
   t.end()
 })
 
-const SUITES = '../shared/conformance/suites'
-t.test('what kube-apiserver could not decode is refused, and nothing else', { skip: !existsSync(SUITES) }, (t) => {
-  interface Step {
-    id: string
-    method: string
-    rawBody?: string
-    body?: unknown
-    headers?: Record<string, string>
+/** What the decoder makes of a body; nothing when it refuses it. */
+function decodedOrRefused(text: string, schema: StructSchema): Decoded | undefined {
+  try {
+    return decodeJson(Buffer.from(text), schema)
+  } catch (error) {
+    if (error instanceof Error && /^(DecodeError|JsonSyntaxError)$/.test(error.name)) return undefined
+    throw error
   }
+}
+
+t.test('what kube-apiserver could not decode is refused, and nothing else', (t) => {
   let compared = 0
-  for (const file of readdirSync(SUITES).filter((f) => /^(vary|edit|life|field-validation)/.test(f))) {
-    const { steps } = JSON.parse(readFileSync(`${SUITES}/${file}`, 'utf8')) as { steps: Step[] }
-    const golden = new Map(
-      (
-        JSON.parse(readFileSync(`${SUITES}/../golden/${file}`, 'utf8')) as {
-          id: string
-          status: number
-          body?: { message?: string }
-        }[]
-      ).map((answer) => [answer.id, answer]),
-    )
-    for (const { id, method, rawBody, body, headers } of steps) {
+  for (const suite of recordedSuiteNames(/^(vary|edit|life|field-validation)/)) {
+    for (const { id, method, rawBody, body, headers, want } of recordedSuite(suite).steps) {
       if ((method !== 'POST' && method !== 'PUT') || (headers?.['content-type'] ?? 'json').includes('yaml')) continue
       const text = rawBody ?? JSON.stringify(body)
       const object = (body ?? (rawBody === undefined ? {} : JSON.parse(rawBody))) as KubeObject
       const schema = typeof object.apiVersion === 'string' ? schemaOf(object) : undefined
-      const answer = golden.get(id)
-      if (schema === undefined || answer === undefined) continue
-      const message = answer.body?.message ?? ''
-      const strict = /strict decoding error: (.*)/s.exec(message)?.[1]
-      const refused = answer.status === 400 && message.includes('cannot be handled as') && strict === undefined
-      let decoded: Decoded | undefined
-      try {
-        decoded = decodeJson(Buffer.from(text), schema)
-      } catch {
-        decoded = undefined
-      }
+      if (schema === undefined || want === undefined) continue
+      const { undecodable = false, strict } = want
+      const decoded = decodedOrRefused(text, schema)
       compared++
-      if ((decoded === undefined) !== refused) t.fail(`${file} ${id}: ${message}`)
-      if (strict !== undefined && decoded?.strictErrors.join(', ') !== strict) t.fail(`${file} ${id}: ${message}`)
+      if ((decoded === undefined) !== undecodable) t.fail(`${suite} ${id}: ${undecodable ? 'accepted' : 'refused'}`)
+      const found = decoded?.strictErrors.map((error) => error.replace(/^(\w+) field "(.*)"$/, '$1 $2'))
+      if (strict !== undefined) t.same(found, strict, `${suite} ${id}: what strict decoding finds`)
     }
   }
   t.ok(compared > 8000, `${compared} requests compared`)

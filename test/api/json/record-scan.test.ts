@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { type FieldSpec, fieldsOf, labelPairs } from '#keelson/api/json/field-spec.js'
 import { recordDraft } from '#keelson/api/json/record-scan.js'
 import type { JsonObject } from '#keelson/api/object.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
+import { recordedLines, type StoredObject } from '../../support/recordings/recording.js'
 
 const POD_FIELDS: readonly FieldSpec[] = [
   { name: 'spec.nodeName' },
@@ -125,10 +125,8 @@ t.test('text that is not an object is refused, with where it went wrong', (t) =>
   t.end()
 })
 
-const STORED = '../shared/testdata/stored-objects.jsonl'
-t.test('objects of a real server: the same as through the parsed object', { skip: !existsSync(STORED) }, (t) => {
-  for (const line of readFileSync(STORED, 'utf8').trim().split('\n')) {
-    const { object } = JSON.parse(line) as { object: string }
+t.test('objects of a real server: the same as through the parsed object', (t) => {
+  for (const { object } of recordedLines<StoredObject>('stored-objects.jsonl')) {
     const tree = JSON.parse(object) as JsonObject & { metadata: { uid: string; labels?: Record<string, string> } }
     const d = draft(object)
     t.equal(d.uid, tree.metadata.uid)
