@@ -77,7 +77,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       assert(resource !== undefined && schema !== undefined, `there is no schema for ${name}`)
       return new CacheDelegator<KubeObject>({
         storage,
-        cache: cache.resource(resource.arena),
+        view: cache.resource(resource.arena),
         decodeBody: (body) => decodeJson(Buffer.from(body), schema).object,
         newObject: options.newObject,
         pathPrefix: options.config.prefix,

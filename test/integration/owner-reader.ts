@@ -40,7 +40,7 @@ export async function openReader(port: MessagePort, etcdServers: readonly string
           pathPrefix: '/registry',
           resourcePrefix: `/${resource}`,
         }),
-        cache: client.resource(resource),
+        view: client.resource(resource),
         decodeBody: (body) => JSON.parse(Buffer.from(body).toString('utf8')) as Pod,
         newObject: newPod,
         pathPrefix: '/registry',

@@ -68,7 +68,7 @@ t.test(
     const pods = f.reader.delegator('pods')
     const watch = await pods.watch('/pods', listOptions({ resourceVersion: '0' }))
     const a = await pods.create('/pods/ns/a', makePod('a', 'ns'))
-    await f.reader.client.clock().reached(versionOf(a))
+    await f.reader.client.resource('pods').clock.reached(versionOf(a))
     await etcd.kill()
     t.equal(
       versionOf(await pods.get('/pods/ns/a', { resourceVersion: '0' })),
@@ -102,7 +102,7 @@ t.test(
     const f = await OwnerFixture.open(t, { etcdServers: [etcd.endpoint] })
     const pods = f.reader.delegator('pods')
     const a = await pods.create('/pods/ns/a', makePod('a', 'ns'))
-    await f.reader.client.clock().reached(versionOf(a))
+    await f.reader.client.resource('pods').clock.reached(versionOf(a))
     etcd.pause()
     let answered = false
     const reading = pods.get('/pods/ns/a').then((pod) => {
@@ -127,7 +127,7 @@ t.test(
     const pods = f.reader.delegator('pods')
     const thread = await f.thread()
     const a = await pods.create('/pods/ns/a', makePod('a', 'ns'))
-    await f.reader.client.clock().reached(versionOf(a))
+    await f.reader.client.resource('pods').clock.reached(versionOf(a))
     const watch = await pods.watch('/pods', listOptions({ resourceVersion: String(versionOf(a)) }))
     const waiting = watch.next()
     // Elsewhere, where the owner does not find it, the store goes on and forgets how.
@@ -150,7 +150,7 @@ t.test(
       t.same(answer.names, ['ns/b'], 'never the state from before')
       return true
     })
-    await f.reader.client.clock().reached(revision)
+    await f.reader.client.resource('pods').clock.reached(revision)
     t.match((await waiting).value, { type: 'ERROR', error: { code: 'too-old' } })
     t.same(namesOf((await pods.getList('/pods', listOptions({ resourceVersion: '0' }))).items), ['ns/b'])
   },

@@ -56,7 +56,7 @@ for (const { name, skip, options } of engines) {
     const list = await pods.getList('/pods', listOptions())
     t.ok(list.resourceVersion >= outside.revision)
     t.same(namesOf(list.items), ['ns/a'])
-    t.ok(f.reader.client.clock().revision() >= outside.revision, 'memory is there too')
+    t.ok(f.reader.client.resource('pods').clock.revision() >= outside.revision, 'memory is there too')
   })
 
   t.test(`${name}: a watch in another thread's memory sees each write once`, { skip }, async (t) => {
@@ -115,7 +115,7 @@ for (const { name, skip, options } of engines) {
     for (let i = 0; i < 34; i++) {
       const client = await CacheClient.attach(await f.owner.attach())
       // Memory follows etcd; without asking it may not be there yet.
-      await client.fence().pass()
+      await client.resource('pods').fence.pass()
       const snapshot = client.resource('pods').arena()!.snapshot()
       t.equal(snapshot.size, 1)
       // Its pin goes with it.

@@ -47,7 +47,7 @@ export async function openCachedStorage<T extends KubeObject>(
   await cacher.synced
   const delegator = new CacheDelegator<T>({
     storage,
-    cache: cacher.local()('pods'),
+    view: cacher.local()('pods'),
     decodeBody: (body) => JSON.parse(Buffer.from(body).toString('utf8')) as T,
     newObject,
     pathPrefix,

@@ -195,21 +195,33 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
 
   cursor(revision: number): EventCursor {
     if (revision < this.oldestRevision()) throw new StorageError('too-old', `revision ${revision} has left the window`)
+    return this.#cursorAt(Math.min(revision, this.#clock.revision()), revision)
+  }
+
+  /** `last`: the event that was visited last, when its revision has more. */
+  #cursorAt(revision: number, after: number, last?: CacheEvent): EventCursor {
     let position = revision
+    let within = last
     return {
       get revision() {
         return position
       },
+      get begun() {
+        return within?.revision ?? position
+      },
+      fork: () => this.#cursorAt(position, after, within),
       advance: (visit) => {
         if (position < this.oldestRevision()) return 'expired'
         const clock = this.#clock.revision()
-        for (const event of this.#events) {
-          if (event.revision <= position || event.revision > clock) continue
-          position = event.revision
-          if (visit(event) === false) {
-            return this.#events.some((e) => e.revision > position && e.revision <= clock) ? 'more' : 'current'
-          }
+        const first = within === undefined ? 0 : this.#events.indexOf(within) + 1
+        const left = this.#events.slice(first).filter((e) => e.revision > position && e.revision <= clock)
+        for (const [i, event] of left.entries()) {
+          const next = left[i + 1]?.revision
+          within = next === event.revision ? event : undefined
+          position = next === event.revision ? event.revision - 1 : event.revision
+          if (event.revision > after && visit(event) === false) return next === undefined ? 'current' : 'more'
         }
+        within = undefined
         position = Math.max(position, clock)
         return 'current'
       },

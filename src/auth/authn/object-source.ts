@@ -1,6 +1,6 @@
 /** Thread: any. The objects that credentials hang on (accounts, pods, secrets, nodes), from shared memory. */
 import type { Json, JsonObject } from '../../api/object.js'
-import type { ResourceCache } from '../../cacher/read/resource-cache.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
 
 export type SourceResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
 
@@ -20,7 +20,7 @@ export interface ObjectSource {
 
 export interface SharedObjectsOptions {
   /** Where a resource's objects lie in memory; undefined: it is not served. */
-  cacheOf(resource: SourceResource): ResourceCache
+  cacheOf(resource: SourceResource): ResourceView
   /** `/registry/pods/` */
   keyPrefix(resource: SourceResource): string
   /** The JSON of an object that memory does not hold, from its storage. */
@@ -29,7 +29,7 @@ export interface SharedObjectsOptions {
 
 export class SharedObjects implements ObjectSource {
   readonly #options: SharedObjectsOptions
-  readonly #caches = new Map<SourceResource, ResourceCache>()
+  readonly #caches = new Map<SourceResource, ResourceView>()
 
   constructor(options: SharedObjectsOptions) {
     this.#options = options
@@ -62,7 +62,7 @@ export class SharedObjects implements ObjectSource {
     return foundObject(uid, body)
   }
 
-  #cache(resource: SourceResource): ResourceCache {
+  #cache(resource: SourceResource): ResourceView {
     let cache = this.#caches.get(resource)
     if (cache === undefined) {
       cache = this.#options.cacheOf(resource)

@@ -5,14 +5,14 @@
 
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
 import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
-import type { ResourceCache } from '../../cacher/read/resource-cache.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
 import { type Binding, BindingTable, type Grant, type RoleCell, type Subject } from './binding-table.js'
 import { policyRulesOf, RoleRules } from './policy-rule.js'
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
 /** The shared memory of one resource, by its storage name: `roles.rbac.authorization.k8s.io`. */
-export type CacheSource = (resource: string) => Pick<ResourceCache, 'clock' | 'arena'>
+export type CacheSource = (resource: string) => Pick<ResourceView, 'clock' | 'arena'>
 
 interface RawBinding {
   readonly metadata?: { readonly name?: string; readonly namespace?: string }

@@ -20,7 +20,7 @@ import { StreamProgress } from '../clock/stream-progress.js'
 import type { ArenaOptions } from '../memory/arena-writer.js'
 import { MemoryOwner, type ReaderHandoff } from '../memory/memory-owner.js'
 import type { MemoryReport } from '../memory/shared-memory.js'
-import type { ResourceCache } from '../read/resource-cache.js'
+import type { ResourceView } from '../read/resource-view.js'
 import { AppliedKV } from './applied-kv.js'
 import type { StatusListener } from './cached-resource.js'
 import { CacherMetrics } from './cacher-metrics.js'
@@ -166,7 +166,7 @@ export class Cacher {
   }
 
   /** Reads in this thread. */
-  local(): (resource: string) => ResourceCache {
+  local(): (resource: string) => ResourceView {
     const memory = this.#memory.localReader()
     return (resource) => ({
       clock: this.revisionClock,

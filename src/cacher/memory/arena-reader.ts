@@ -76,9 +76,9 @@ export class SharedArenaReader implements ArenaReader {
   }
 
   cursor(revision: number): RingCursor {
-    const { sequence } = this.#pin(Math.min(revision, this.#options.clockRevision()))
+    const { sequence, revision: at } = this.#pin(Math.min(revision, this.#options.clockRevision()))
     this.#pins.remove(sequence)
-    return new RingCursor(this.#cursorArena, sequence, revision)
+    return new RingCursor(this.#cursorArena, sequence, at, revision)
   }
 
   oldestRevision(): number {

@@ -17,9 +17,10 @@ export interface CursorArena {
 
 export class RingCursor implements EventCursor {
   readonly #arena: CursorArena
-  /** Where it was asked to begin: may be ahead of the clock, then what lies between is not for it. */
+  /** Where it was asked to begin: may be ahead of the clock, then what lies between is not visited. */
   readonly #after: number
   #revision: number
+  #begun: number
   /** The last event visited, or the state it starts from. */
   #sequence: number
 
@@ -27,6 +28,7 @@ export class RingCursor implements EventCursor {
     this.#arena = arena
     this.#sequence = sequence
     this.#revision = revision
+    this.#begun = revision
     this.#after = after
   }
 
@@ -34,9 +36,14 @@ export class RingCursor implements EventCursor {
     return this.#revision
   }
 
-  /** Another cursor at the same place; from within a visit: after the event that is being visited. */
+  get begun(): number {
+    return this.#begun
+  }
+
   fork(): RingCursor {
-    return new RingCursor(this.#arena, this.#sequence, this.#revision, this.#after)
+    const copy = new RingCursor(this.#arena, this.#sequence, this.#revision, this.#after)
+    copy.#begun = this.#begun
+    return copy
   }
 
   advance(visit: (event: CacheEvent) => boolean | undefined): 'current' | 'more' | 'expired' {
@@ -45,7 +52,7 @@ export class RingCursor implements EventCursor {
     if (this.#arena.closed()) return 'expired'
     const head = ring.head()
     if (head === this.#sequence) {
-      this.#revision = Math.max(this.#revision, clock)
+      this.#reach(clock)
       return 'current'
     }
     const pinned = this.#sequence
@@ -86,19 +93,25 @@ export class RingCursor implements EventCursor {
       })
       if (goOn === false) return this.#stop(sequence, revision, head, clock)
     }
-    this.#revision = Math.max(this.#revision, clock)
+    this.#reach(clock)
     return 'current'
+  }
+
+  #reach(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision)
+    this.#begun = this.#revision
   }
 
   /** Stopped early: a revision counts as visited once its last event is. */
   #stop(sequence: number, revision: number, head: number, clock: number): 'current' | 'more' {
     const { ring } = this.#arena
     if (sequence === head) {
-      this.#revision = Math.max(revision, clock)
+      this.#reach(Math.max(revision, clock))
       return 'current'
     }
     const next = ring.revision(nextSequence(sequence))
     this.#revision = next === revision ? revision - 1 : Math.max(revision, Math.min(next - 1, clock))
+    this.#begun = Math.max(revision, this.#revision)
     return next > clock ? 'current' : 'more'
   }
 }

@@ -55,8 +55,12 @@ export interface CacheEvent {
 
 /** A position in the ring. Costs nothing while it waits. */
 export interface EventCursor {
-  /** Everything up to this revision has been visited. */
+  /** Everything up to this revision has been visited. Never beyond the clock, wherever the cursor was asked to begin. */
   readonly revision: number
+  /** Something of every revision up to here that has events has been visited: later than `revision` within a revision. */
+  readonly begun: number
+  /** Another cursor at the same place; from within a visit: after the event that is being visited. */
+  fork(): EventCursor
   /**
    * Visits events after `revision` and not beyond the clock, in order; stops early when the visitor returns false
    * (that event counts as visited). Gives 'expired' when the ring has passed the cursor: the watch must end with 410.
@@ -69,7 +73,7 @@ export interface ArenaReader {
   snapshot(revision?: number): Snapshot
   /** The oldest revision at which snapshot() and cursor() still work. */
   oldestRevision(): number
-  /** A cursor after `revision`; throws `too-old`. */
+  /** A cursor after `revision`, which may be ahead of the clock: then nothing up to it is visited. Throws `too-old`. */
   cursor(revision: number): EventCursor
   /** False while it fills, after it was dropped for its memory limit, or when closed: read storage instead. */
   ready(): boolean

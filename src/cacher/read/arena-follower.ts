@@ -9,7 +9,7 @@
  */
 
 import type { ArenaReader, EventCursor, RecordView } from '../memory/shared-memory.js'
-import type { ResourceCache } from './resource-cache.js'
+import type { ResourceView } from './resource-view.js'
 
 /** What follows. Records are views: take what is needed, keep no view. */
 export interface ArenaSink {
@@ -20,13 +20,13 @@ export interface ArenaSink {
 }
 
 export class ArenaFollower {
-  readonly #source: Pick<ResourceCache, 'clock' | 'arena'>
+  readonly #source: Pick<ResourceView, 'clock' | 'arena'>
   readonly #sink: ArenaSink
   #arena: ArenaReader | undefined
   #cursor: EventCursor | undefined
   #revision = -1
 
-  constructor(source: Pick<ResourceCache, 'clock' | 'arena'>, sink: ArenaSink) {
+  constructor(source: Pick<ResourceView, 'clock' | 'arena'>, sink: ArenaSink) {
     this.#source = source
     this.#sink = sink
   }

@@ -1,6 +1,6 @@
 /**
- * Thread: any but the owner. The watch cache as a thread attaches to it over a port: the clock, the arenas by resource,
- * and the fence, of every storage cluster.
+ * Thread: any but the owner. The watch cache as a thread attaches to it over a port: a view of each resource, with the clock
+ * and the fence of its storage cluster.
  *
  *   attaching ──hello──▶ attached ──detach() or the owner's end──▶ detached (nothing is cached any more)
  */
@@ -16,14 +16,13 @@ import type {
   ResourceNotice,
 } from '../../protocol/reader-owner.js'
 import { ClockTruth } from '../clock/clock-truth.js'
-import type { Fence } from '../clock/fence.js'
 import { MemoryReader } from '../memory/memory-reader.js'
-import type { ArenaReader, ClockView } from '../memory/shared-memory.js'
-import type { ResourceCache } from './resource-cache.js'
+import type { ArenaReader } from '../memory/shared-memory.js'
+import { ClientView, type ViewCluster } from './client-view.js'
+import type { ResourceView } from './resource-view.js'
 
-interface Cluster {
+interface Cluster extends ViewCluster {
   readonly memory: MemoryReader
-  readonly fence: Fence
   readonly kvPort: MessagePort | undefined
 }
 
@@ -31,6 +30,7 @@ export class CacheClient {
   readonly #port: MessagePort
   readonly #clusters: Cluster[] = []
   readonly #resources = new Map<string, ResourceNotice>()
+  readonly #views = new Map<string, ClientView>()
   readonly #questions = new Map<number, Deferred<boolean>>()
   readonly #attached = new Deferred<void>()
   /** By cluster, to be sent when the turn ends. */
@@ -53,22 +53,18 @@ export class CacheClient {
   }
 
   /** What serves reads of a resource; for one that is not cached, `arena()` is always undefined. */
-  resource(name: string): ResourceCache {
-    const cluster = this.#clusterOf(name)
-    return {
-      clock: cluster.memory.clock,
-      fence: cluster.fence,
-      arena: () => this.#arena(name),
-      fallen: () => this.#detached || this.#resources.get(name)?.state !== 'cached',
+  resource(name: string): ResourceView {
+    let view = this.#views.get(name)
+    if (view === undefined) {
+      view = new ClientView({
+        cluster: () => this.#clusterOf(name),
+        standIn: () => this.#cluster(0),
+        arena: () => this.#arena(name),
+        fallen: () => this.#detached || this.#resources.get(name)?.state !== 'cached',
+      })
+      this.#views.set(name, view)
     }
-  }
-
-  clock(cluster = 0): ClockView {
-    return this.#cluster(cluster).memory.clock
-  }
-
-  fence(cluster = 0): Fence {
-    return this.#cluster(cluster).fence
+    return view
   }
 
   /** To the embedded engine, for a RemoteKV; undefined on etcd. */
@@ -107,8 +103,9 @@ export class CacheClient {
     return arena?.ready() ? arena : undefined
   }
 
-  #clusterOf(name: string): Cluster {
-    return this.#cluster(this.#resources.get(name)?.cluster ?? 0)
+  #clusterOf(name: string): Cluster | undefined {
+    const notice = this.#resources.get(name)
+    return notice && this.#cluster(notice.cluster)
   }
 
   #cluster(index: number): Cluster {
@@ -126,6 +123,7 @@ export class CacheClient {
         break
       case 'resource':
         this.#resources.set(message.notice.resource, message.notice)
+        this.#views.get(message.notice.resource)?.bind()
         break
       case 'fence':
         this.#questions.get(message.question)?.resolve(message.passed)
@@ -146,7 +144,8 @@ export class CacheClient {
       })
       return collecting
     }
-    return { memory: MemoryReader.open(memory), fence: { pass: () => truth.holds() || ask() }, kvPort: kv }
+    const reader = MemoryReader.open(memory)
+    return { memory: reader, clock: reader.clock, fence: { pass: () => truth.holds() || ask() }, kvPort: kv }
   }
 
   #ask(cluster: number): Promise<boolean> {

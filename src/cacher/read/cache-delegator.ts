@@ -1,22 +1,13 @@
 /**
- * Thread: any. `Storage` around a store: reads and watches out of shared memory wherever that is right, everything else,
- * and everything while memory is not ready, by the store.
- *
- * | read                                   | from memory                                   | else               |
- * | -------------------------------------- | --------------------------------------------- | ------------------ |
- * | resourceVersion '' (or a token at -1)  | after the fence                               | store, at its limit |
- * | 0                                      | as it is                                      |                    |
- * | at least V                             | when the clock has reached V                  | `too-large` after 3 s |
- * | exactly V, or a token at V             | when V is in the window                       | store              |
- * | watch after V                          | when V is in the window                       | store, until memory has what follows |
- *
- * A snapshot counts only if its arena is still ready after it was taken: see ResourceRegistration.createArena.
+ * Thread: any. `Storage` around a store: reads and watches out of shared memory wherever the read engine (resolve.ts, scan.ts,
+ * follow.ts) says that this is right; everything else, and everything while memory is not ready, by the store. Here records
+ * become objects; in the front end they become bytes on a socket.
  */
 
 import type { Clock } from '../../lib/clock.js'
 import { systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
-import { isStorageError, keyNotFound, StorageError } from '../../storage/contract/errors.js'
+import { keyNotFound, StorageError } from '../../storage/contract/errors.js'
 import type {
   DeleteOptions,
   GetOptions,
@@ -29,21 +20,18 @@ import type {
   Versioner,
   WatchStream,
 } from '../../storage/contract/interface.js'
-import {
-  type ListPosition,
-  resolveListPosition,
-  tooLargeResourceVersion,
-} from '../../storage/contract/list-revision.js'
+import { type ReadPosition, resolveListPosition } from '../../storage/contract/list-revision.js'
 import { KeySpace } from '../../storage/contract/storage-key.js'
-import type { ArenaReader, RecordView, Snapshot } from '../memory/shared-memory.js'
-import { listFromSnapshot } from './cache-list.js'
+import type { RecordView, Snapshot } from '../memory/shared-memory.js'
 import { CacheWatch } from './cache-watch.js'
 import { keyRange } from './key-range.js'
-import type { ResourceCache } from './resource-cache.js'
+import { ANY, arrive, openSnapshot, resolveGet } from './resolve.js'
+import type { ResourceView } from './resource-view.js'
+import { scanPage } from './scan.js'
 
 export interface CacheDelegatorOptions<T> {
   readonly storage: Storage<T>
-  readonly cache: ResourceCache
+  readonly view: ResourceView
   /** From a record's JSON, a view over shared memory that must not be kept. Every call gives a new object. */
   readonly decodeBody: (body: Uint8Array) => T
   readonly newObject: () => T
@@ -55,15 +43,11 @@ export interface CacheDelegatorOptions<T> {
   readonly random?: Random
 }
 
-/** As Kubernetes waits for its watch cache to become fresh, and what it tells clients then. */
-const FRESH_LIMIT_MS = 3_000
-const RETRY_AFTER_SECONDS = 1
-
 export class CacheDelegator<T> implements Storage<T> {
   readonly versioner: Versioner<T>
   readonly #options: CacheDelegatorOptions<T>
   readonly #storage: Storage<T>
-  readonly #cache: ResourceCache
+  readonly #view: ResourceView
   readonly #keys: KeySpace
   readonly #clock: Clock
   readonly #watch: CacheWatch<T>
@@ -71,15 +55,14 @@ export class CacheDelegator<T> implements Storage<T> {
   constructor(options: CacheDelegatorOptions<T>) {
     this.#options = options
     this.#storage = options.storage
-    this.#cache = options.cache
+    this.#view = options.view
     this.versioner = options.storage.versioner
     this.#keys = new KeySpace(options)
     this.#clock = options.clock ?? systemClock
     this.#watch = new CacheWatch({
       storage: options.storage,
-      cache: options.cache,
+      view: options.view,
       toObject: (record, revision) => this.#toObject(record, revision),
-      fresh: (revision, signal) => this.#fresh(revision, signal),
       clock: this.#clock,
       random: options.random ?? Math.random,
     })
@@ -87,16 +70,8 @@ export class CacheDelegator<T> implements Storage<T> {
 
   async get(key: string, options: GetOptions = {}): Promise<T> {
     const storedKey = this.#keys.object(key)
-    const { resourceVersion = '' } = options
-    const asked = this.versioner.parseResourceVersion(resourceVersion)
-    if (this.#cache.arena() === undefined) return this.#storage.get(key, options)
-    if (resourceVersion === '') {
-      const passed = this.#cache.fence.pass()
-      if (passed !== true && !(await passed)) return this.#storage.get(key, options)
-    } else {
-      await this.#mustBeFresh(asked, options.signal)
-    }
-    const found = this.#read(undefined, (snapshot) => {
+    const position = resolveGet(options.resourceVersion ?? '', this.#parse)
+    const found = await this.#read(position, options.signal, (snapshot) => {
       const record = snapshot.get(storedKey)
       return { object: record && this.#toObject(record, record.modRevision) }
     })
@@ -107,30 +82,30 @@ export class CacheDelegator<T> implements Storage<T> {
   }
 
   async getList(key: string, options: ListOptions<T>): Promise<ListResult<T>> {
-    const storedKey = this.#keys.prepare(key, options.recursive)
-    const position = resolveListPosition(storedKey, this.versioner, options)
-    if (this.#cache.arena() === undefined) return this.#storage.getList(key, options)
-    if (!(await this.#arrived(position, options))) return this.#storage.getList(key, options)
-    const { predicate, recursive, resourceVersion } = options
-    // Kubernetes' watch cache gives everything to whoever takes any version.
-    const unlimited = !recursive || (resourceVersion === '0' && predicate.continueToken === '')
-    const result = this.#read(position.revision === 0 ? undefined : position.revision, (snapshot) =>
-      listFromSnapshot({
-        snapshot,
-        range: keyRange(storedKey, recursive),
-        startKey: position.startKey,
-        predicate,
-        limit: unlimited ? 0 : predicate.limit,
-        toObject: (record) => this.#toObject(record, record.modRevision),
-      }),
-    )
+    const { predicate, recursive, signal } = options
+    const storedKey = this.#keys.prepare(key, recursive)
+    const { limit, continueToken } = predicate
+    const position = resolveListPosition(storedKey, { ...options, limit, continueToken }, this.#parse)
+    const result = await this.#read(position, signal, (snapshot) => {
+      const range = keyRange(storedKey, recursive)
+      const { startKey, memoryLimit } = position
+      const page = scanPage({ snapshot, range, startKey, selectors: predicate, limit: memoryLimit }, (record) =>
+        this.#toObject(record, record.modRevision),
+      )
+      const { items, remaining } = page
+      return {
+        items,
+        resourceVersion: snapshot.revision,
+        continueToken: page.continueToken,
+        remainingItemCount: remaining,
+      }
+    })
     return result ?? this.#storage.getList(key, options)
   }
 
   async watch(key: string, options: ListOptions<T>): Promise<WatchStream<T>> {
     const storedKey = this.#keys.prepare(key, options.recursive)
-    const asked = this.versioner.parseResourceVersion(options.resourceVersion)
-    return this.#watch.open({ key, storedKey, asked, options })
+    return this.#watch.open({ key, storedKey, options })
   }
 
   create(key: string, object: T, options?: { ttlSeconds?: number; signal?: AbortSignal }): Promise<T> {
@@ -159,14 +134,14 @@ export class CacheDelegator<T> implements Storage<T> {
 
   readinessCheck(): void {
     this.#storage.readinessCheck()
-    if (this.#cache.arena() === undefined && !this.#cache.fallen()) {
+    if (this.#view.arena() === undefined && !this.#view.fallen()) {
       throw new StorageError('not-ready', 'the watch cache is still filling')
     }
   }
 
   /** For the watches that the storage serves, and for those that memory does. */
   async requestWatchProgress(): Promise<void> {
-    await Promise.all([this.#storage.requestWatchProgress(), this.#cache.fence.pass()])
+    await Promise.all([this.#storage.requestWatchProgress(), this.#view.fence.pass()])
   }
 
   currentResourceVersion(): Promise<number> {
@@ -182,52 +157,25 @@ export class CacheDelegator<T> implements Storage<T> {
     return this.#storage.close()
   }
 
-  /** Waits for the state that a list asks for; false when the storage has to give it. */
-  async #arrived(position: ListPosition, options: ListOptions<T>): Promise<boolean> {
-    if (position.revision > 0) {
-      await this.#mustBeFresh(position.revision, options.signal)
-      return true
-    }
-    const newest = options.resourceVersion === '' || position.startKey !== undefined
-    if (newest) return this.#cache.fence.pass()
-    await this.#mustBeFresh(position.minimumRevision, options.signal)
-    return true
-  }
-
-  async #mustBeFresh(revision: number, signal: AbortSignal | undefined): Promise<void> {
-    if (await this.#fresh(revision, signal)) return
-    throw tooLargeResourceVersion(revision, this.#cache.clock.revision(), RETRY_AFTER_SECONDS)
-  }
-
-  /** True once the clock has reached the revision; false at the limit. */
-  async #fresh(revision: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const { clock, fence } = this.#cache
-    if (clock.revision() >= revision) return true
-    // The fence makes the stream move when the revision lies outside what it watches.
-    void fence.pass()
-    const limit = new AbortController()
-    const end = (): void => limit.abort()
-    const timer = this.#clock.after(FRESH_LIMIT_MS, end)
-    signal?.addEventListener('abort', end)
-    try {
-      await clock.reached(revision, limit.signal)
-      return true
-    } catch {
-      // Only the limit and the caller end the wait.
-      return clock.revision() >= revision
-    } finally {
-      timer.cancel()
-      signal?.removeEventListener('abort', end)
-    }
-  }
+  readonly #parse = (resourceVersion: string): number => this.versioner.parseResourceVersion(resourceVersion)
 
   /** Undefined when memory cannot give that state, or not any more. */
-  #read<R>(revision: number | undefined, read: (snapshot: Snapshot) => R): R | undefined {
-    const arena = this.#cache.arena()
-    const snapshot = arena && openSnapshot(arena, revision)
-    if (arena === undefined || snapshot === undefined) return undefined
+  async #read<R>(
+    position: ReadPosition,
+    signal: AbortSignal | undefined,
+    look: (snapshot: Snapshot) => R,
+  ): Promise<R | undefined> {
+    if (this.#view.arena() === undefined) return undefined
+    const arrived = arrive(this.#view, position, { clock: this.#clock, signal })
+    if (arrived !== true && !(await arrived)) return undefined
+    return this.#look(position.revision, look)
+  }
+
+  #look<R>(revision: number, look: (snapshot: Snapshot) => R): R | undefined {
+    const snapshot = openSnapshot(this.#view.arena(), revision)
+    if (snapshot === undefined) return undefined
     try {
-      return arena.ready() ? read(snapshot) : undefined
+      return look(snapshot)
     } finally {
       snapshot.release()
     }
@@ -236,7 +184,7 @@ export class CacheDelegator<T> implements Storage<T> {
   /** The newest copy at hand, which saves the store a read when it is current. */
   #withSuggestion<O extends { readonly cachedExistingObject?: T }>(key: string, options: O): O {
     const storedKey = this.#keys.object(key)
-    const cachedExistingObject = this.#read(undefined, (snapshot) => {
+    const cachedExistingObject = this.#look(ANY.revision, (snapshot) => {
       const record = snapshot.get(storedKey)
       return record && this.#toObject(record, record.modRevision)
     })
@@ -248,14 +196,5 @@ export class CacheDelegator<T> implements Storage<T> {
     // The body has its own version in it; another is wanted when an object only left a selection.
     if (revision !== record.modRevision) this.versioner.updateObject(object, revision)
     return object
-  }
-}
-
-function openSnapshot(arena: ArenaReader, revision: number | undefined): Snapshot | undefined {
-  try {
-    return arena.snapshot(revision)
-  } catch (error) {
-    if (isStorageError(error, 'too-old') || isStorageError(error, 'not-ready')) return undefined
-    throw error
   }
 }

@@ -3,21 +3,19 @@ import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { isStorageError } from '../../storage/contract/errors.js'
 import type { ListOptions, Storage, WatchStream } from '../../storage/contract/interface.js'
-import { tooLargeResourceVersion } from '../../storage/contract/list-revision.js'
 import { WatchQueue } from '../../storage/contract/watch-queue.js'
 import type { RecordView } from '../memory/shared-memory.js'
 import { CacheWatcher } from './cache-watcher.js'
 import { CatchUpWatcher } from './catch-up-watcher.js'
-import { EventFeed } from './event-feed.js'
+import { EventFeed } from './follow.js'
 import { keyRange } from './key-range.js'
-import type { ResourceCache } from './resource-cache.js'
+import { arrive, resolveWatch, type WatchPosition } from './resolve.js'
+import type { ResourceView } from './resource-view.js'
 
 export interface CacheWatchOptions<T> {
   readonly storage: Storage<T>
-  readonly cache: ResourceCache
+  readonly view: ResourceView
   readonly toObject: (record: RecordView, revision: number) => T
-  /** True once the clock has reached the revision; false at the limit. */
-  readonly fresh: (revision: number, signal: AbortSignal | undefined) => Promise<boolean>
   readonly clock: Clock
   readonly random: Random
 }
@@ -25,12 +23,8 @@ export interface CacheWatchOptions<T> {
 export interface WatchRequest<T> {
   readonly key: string
   readonly storedKey: string
-  /** The parsed resourceVersion. */
-  readonly asked: number
   readonly options: ListOptions<T>
 }
-
-const RETRY_AFTER_SECONDS = 1
 
 export class CacheWatch<T> {
   readonly #options: CacheWatchOptions<T>
@@ -42,18 +36,25 @@ export class CacheWatch<T> {
   }
 
   async open(request: WatchRequest<T>): Promise<WatchStream<T>> {
-    const { cache, fresh } = this.#options
-    const { asked, options } = request
-    const initialEvents = options.sendInitialEvents ?? asked === 0
-    if (cache.arena() === undefined) return this.#fromStorage(request, initialEvents)
-    if (options.resourceVersion === '') {
-      const passed = cache.fence.pass()
-      if (passed !== true && !(await passed)) return this.#fromStorage(request, initialEvents)
-    } else if (initialEvents && !(await fresh(asked, options.signal))) {
-      return failed(tooLargeResourceVersion(asked, cache.clock.revision(), RETRY_AFTER_SECONDS))
-    }
-    const revision = asked === 0 || initialEvents ? cache.clock.revision() : asked
+    const { view, clock, storage } = this.#options
+    const { options } = request
+    const position = resolveWatch(options, (version) => storage.versioner.parseResourceVersion(version))
+    const { initialEvents } = position
+    if (view.arena() === undefined) return this.#fromStorage(request, initialEvents)
+    const arrived = await this.#arrived(position, { clock, signal: options.signal })
+    if (arrived instanceof Error) return failed(arrived)
+    if (!arrived) return this.#fromStorage(request, initialEvents)
+    const revision = position.after ?? view.clock.revision()
     return this.#fromMemory(request, revision, initialEvents) ?? this.#fromStorage(request, initialEvents)
+  }
+
+  async #arrived(position: WatchPosition, wait: Parameters<typeof arrive>[2]): Promise<boolean | Error> {
+    try {
+      return await arrive(this.#options.view, position, wait)
+    } catch (error) {
+      if (isStorageError(error, 'too-large')) return error
+      throw error
+    }
   }
 
   /** Ends its watches. */
@@ -64,7 +65,7 @@ export class CacheWatch<T> {
 
   /** Undefined when memory does not reach back that far, or is not there. */
   #fromMemory(request: WatchRequest<T>, revision: number, initialEvents: boolean): WatchStream<T> | undefined {
-    const { cache, toObject, clock, random } = this.#options
+    const { view, toObject, clock, random } = this.#options
     const {
       predicate,
       recursive,
@@ -73,21 +74,19 @@ export class CacheWatch<T> {
       sendInitialEvents = false,
       progressNotify = false,
     } = request.options
-    const arena = cache.arena()
+    const arena = view.arena()
     if (arena === undefined) return undefined
     try {
       const feed = new EventFeed({
         arena,
         range: keyRange(request.storedKey, recursive),
-        recursive,
-        label: predicate.label,
-        field: predicate.field,
+        selectors: predicate,
         revision,
         initialEvents,
       })
       const watcher = new CacheWatcher<T>({
         feed,
-        revisionClock: cache.clock,
+        revisionClock: view.clock,
         toObject,
         allowWatchBookmarks: predicate.allowWatchBookmarks,
         progressNotify,
@@ -127,14 +126,14 @@ export class CacheWatch<T> {
   }
 
   #handOver(request: WatchRequest<T>, revision: number): WatchStream<T> | undefined {
-    return this.#options.cache.clock.revision() < revision ? undefined : this.#fromMemory(request, revision, false)
+    return this.#options.view.clock.revision() < revision ? undefined : this.#fromMemory(request, revision, false)
   }
 }
 
 /** The same watch, after a revision. */
 function continued<T>(request: WatchRequest<T>, revision: number): WatchRequest<T> {
   const { sendInitialEvents: _, ...options } = request.options
-  return { ...request, asked: revision, options: { ...options, resourceVersion: String(revision) } }
+  return { ...request, options: { ...options, resourceVersion: String(revision) } }
 }
 
 /** Once its arguments are accepted a watch fails with an event, as Kubernetes' clients expect. */

@@ -12,7 +12,7 @@ import { StorageError } from '../../storage/contract/errors.js'
 import type { WatchEvent, WatchStream } from '../../storage/contract/interface.js'
 import type { ClockView, RecordView } from '../memory/shared-memory.js'
 import { BookmarkSchedule } from './bookmark-schedule.js'
-import type { EventFeed } from './event-feed.js'
+import type { EventFeed, FeedOutcome } from './follow.js'
 
 export interface CacheWatcherOptions<T> {
   readonly feed: EventFeed
@@ -128,9 +128,9 @@ export class CacheWatcher<T> implements WatchStream<T> {
     const { feed, succeed } = this.#options
     const stopped = (): boolean => this.#ended || Number.isFinite(this.#lastRevision)
     // In the middle of a state or of a revision nobody could say where to go on: the client begins again.
-    if (stopped() || !feed.live || feed.revision < this.#sentRevision) return this.#end()
+    if (stopped() || !feed.live || !feed.whole) return this.#end()
     try {
-      this.#successor = await succeed(feed.revision)
+      this.#successor = await succeed(feed.seenRevision)
       if (stopped()) this.#successor.stop()
     } catch (error) {
       this.#fail(error)
@@ -138,7 +138,7 @@ export class CacheWatcher<T> implements WatchStream<T> {
   }
 
   /** Takes the next few events into the queue. */
-  #collect(): ReturnType<EventFeed['advance']> {
+  #collect(): FeedOutcome {
     const { feed } = this.#options
     const wasLive = feed.live
     const outcome = this.#advance()
@@ -163,7 +163,7 @@ export class CacheWatcher<T> implements WatchStream<T> {
     this.#end()
   }
 
-  #advance(): ReturnType<EventFeed['advance']> {
+  #advance(): FeedOutcome {
     const { feed, toObject } = this.#options
     const before = this.#queue.length
     try {

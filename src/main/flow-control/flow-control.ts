@@ -3,7 +3,6 @@ import type { RequestInfo } from '../../api/request-info.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import type { Clock } from '../../lib/clock.js'
 import type { BulkTurns } from '../http/bulk-turns.js'
-import type { CacheView } from '../verbs/read-context.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import { FairGate } from './fair-gate.js'
 import { FlowController } from './flow-controller.js'
@@ -14,7 +13,6 @@ import type { WatchCounts } from './watch-counts.js'
 
 export interface FlowControlOptions {
   readonly client: CacheClient
-  readonly view: CacheView
   readonly clock: Clock
   readonly turns: BulkTurns
   /** Of the whole server; each front end has its part. */
@@ -32,10 +30,9 @@ export class FlowControl {
   readonly #follower: FlowFollower
 
   constructor(options: FlowControlOptions) {
-    const { client, view, clock, turns, totalSeats, frontEnds, requestTimeoutMs, resolve, watchCounts, recorder } =
-      options
+    const { client, clock, turns, totalSeats, frontEnds, requestTimeoutMs, resolve, watchCounts, recorder } = options
     const recording = recorder === undefined ? {} : { recorder }
-    const sizes = new ListSizes({ cache: view, clock, resolve })
+    const sizes = new ListSizes({ views: (resource) => client.resource(resource), clock, resolve })
     this.controller = new FlowController({ clock, totalSeats: Math.ceil(totalSeats / frontEnds), ...recording })
     this.gate = new FairGate({
       controller: this.controller,

@@ -1,8 +1,9 @@
 /** Thread: main. How much a list would read, from shared memory: objects are counted, their size is that of a sample. */
 import type { RequestInfo } from '../../api/request-info.js'
+import { NEWEST, openSnapshot } from '../../cacher/read/resolve.js'
+import type { ResourceViews } from '../../cacher/read/resource-view.js'
 import type { Clock } from '../../lib/clock.js'
 import { prefixEnd } from '../../storage/contract/kv.js'
-import type { CacheView } from '../verbs/read-context.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import type { ListSize } from './work-estimate.js'
 
@@ -10,7 +11,7 @@ const SAMPLE = 16
 const SAMPLE_LASTS_MS = 1000
 
 export interface ListSizesOptions {
-  readonly cache: CacheView
+  readonly views: ResourceViews
   readonly clock: Clock
   readonly resolve: (info: RequestInfo) => ServedResource | undefined
 }
@@ -25,13 +26,14 @@ export class ListSizes {
 
   /** Undefined for what is not in memory. */
   of(info: RequestInfo): ListSize | undefined {
-    const { cache, clock, resolve } = this.#options
+    const { views, clock, resolve } = this.#options
     const resource = resolve(info)
-    const arena = resource === undefined ? undefined : cache.arena(resource.arena)
-    if (resource === undefined || arena === undefined || !arena.ready()) return undefined
+    const arena = resource === undefined ? undefined : views(resource.arena).arena()
+    if (resource === undefined || arena === undefined) return undefined
     const start = resource.rootKey(info.namespace)
     const end = prefixEnd(start)
-    const snapshot = arena.snapshot()
+    const snapshot = openSnapshot(arena, NEWEST.revision)
+    if (snapshot === undefined) return undefined
     try {
       const objects = snapshot.count(start, end)
       let sample = this.#samples.get(resource.arena)

@@ -7,6 +7,7 @@
  */
 import type { RequestInfo } from '../../api/request-info.js'
 import type { Authenticator, Authorizer } from '../../auth/interface.js'
+import type { ResourceViews } from '../../cacher/read/resource-view.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
@@ -16,7 +17,6 @@ import { writeError, writeStatus } from '../http/write-status.js'
 import type { NonResourcePaths } from '../paths/non-resource-paths.js'
 import type { PoolRunner } from '../threads/pool.js'
 import { PoolRequests } from '../verbs/pool-requests.js'
-import type { CacheView } from '../verbs/read-context.js'
 import { ReadVerbs } from '../verbs/read-verbs.js'
 import { ResourceTable } from '../verbs/resource-table.js'
 import type { ServedResource } from '../verbs/served-resource.js'
@@ -36,7 +36,8 @@ import { timedOut } from './request-timeout.js'
 import { ResourceHandler } from './resource-handler.js'
 
 export interface FrontEndOptions {
-  readonly cache: CacheView
+  /** What the resources of shared memory are read through. */
+  readonly views: ResourceViews
   readonly pool: PoolRunner
   readonly clock: Clock
   readonly random: Random
@@ -64,10 +65,10 @@ export class FrontEnd {
 
   constructor(options: FrontEndOptions) {
     this.#options = options
-    const { cache, pool, clock, random, minRequestTimeoutSeconds, observer, connector, nonResourcePaths } = options
+    const { views, pool, clock, random, minRequestTimeoutSeconds, observer, connector, nonResourcePaths } = options
     const poolRequests = new PoolRequests(pool, clock)
     this.#reads = new ReadVerbs({
-      cache,
+      views,
       pool,
       poolRequests,
       clock,

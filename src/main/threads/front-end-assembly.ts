@@ -39,7 +39,6 @@ import { objectsOf } from '../request/object-access.js'
 import { RequestLog } from '../request/request-log.js'
 import { RequestMetrics } from '../request/request-metrics.js'
 import { type RequestObserver, RequestObservers } from '../request/request-observer.js'
-import { ClientCacheView } from '../verbs/cache-view.js'
 import { ServedResource } from '../verbs/served-resource.js'
 import type { FrontEndState } from './front-end-state.js'
 import type { PoolRunner } from './pool.js'
@@ -111,12 +110,10 @@ export class FrontEndAssembly implements Closable {
     })
     lifecycle.own('authentication', authentication)
     const paths = new NonResourcePaths()
-    const view = new ClientCacheView(cache)
     const turns = new BulkTurns()
     const flowControl = config.priorityAndFairness
       ? new FlowControl({
           client: cache,
-          view,
           clock: systemClock,
           turns,
           totalSeats: config.inflight.maxRequests + config.inflight.maxMutatingRequests,
@@ -137,7 +134,7 @@ export class FrontEndAssembly implements Closable {
     lifecycle.own('connections to kubelets', connector)
     const frontEnd: FrontEnd = new FrontEnd({
       connector,
-      cache: view,
+      views: (resource) => cache.resource(resource),
       pool,
       clock: systemClock,
       random: Math.random,
@@ -168,9 +165,9 @@ export class FrontEndAssembly implements Closable {
       accessReady: () => access.ready(),
       config,
       window: (resource) => {
-        const { clock, arena } = cache.resource(resource)
-        const reader = arena()
-        return reader && { oldest: reader.oldestRevision(), newest: clock.revision() }
+        const view = cache.resource(resource)
+        const arena = view.arena()
+        return arena && { oldest: arena.oldestRevision(), newest: view.clock.revision() }
       },
       clock: systemClock,
       recorder,

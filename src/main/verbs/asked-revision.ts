@@ -1,4 +1,5 @@
 /** Thread: main. The resourceVersion that a client sends: a 64-bit number, or the reason why it is none. */
+import { newBadRequest, newUnknown } from '../../api/status.js'
 
 const DECIMAL = /^\d+$/
 const MAX = (1n << 64n) - 1n
@@ -13,4 +14,20 @@ export function revisionProblem(text: string): string | undefined {
   if (why === '') return undefined
   const quoted = JSON.stringify(text)
   return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
+}
+
+/** For GET and LIST: the number of it, 0 for ''. Throws the 400 that a client is told. */
+export function askedRevision(text: string): number {
+  if (text === '') return 0
+  const problem = revisionProblem(text)
+  if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
+  return Number(text)
+}
+
+/** The same for a watch, which Kubernetes refuses in another way. */
+export function watchedRevision(text: string): number {
+  if (text === '') return 0
+  const problem = revisionProblem(text)
+  if (problem !== undefined) throw newUnknown(problem)
+  return Number(text)
 }

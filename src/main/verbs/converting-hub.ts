@@ -6,12 +6,15 @@
  *
  * While a batch is converted the cursor is ahead of what was delivered; who joins then has seen what is in it.
  */
-import type { ArenaReader, ClockView } from '../../cacher/memory/shared-memory.js'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ArenaReader, CacheEvent } from '../../cacher/memory/shared-memory.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { type EventType, shownRecord, visibleType } from '../../cacher/read/visible-event.js'
 import type { ConversionForm, ConversionItem, Converter } from './converter.js'
 import { HubBatch } from './hub-batch.js'
 import type { Audience } from './hub-members.js'
 import type { WatchSeries } from './read-metrics.js'
-import { type EventType, eventItem, visibleType, type WatchFraming } from './watch-frames.js'
+import { eventItem, type WatchFraming } from './watch-frames.js'
 import { FollowingHub } from './watch-hub.js'
 
 /** Events converted at once: the first are not kept waiting for the last. */
@@ -19,7 +22,7 @@ const BATCH_EVENTS = 64
 
 export interface ConvertingHubOptions {
   readonly arena: ArenaReader
-  readonly clock: ClockView
+  readonly view: ResourceView
   readonly converter: Converter
   readonly form: ConversionForm
   readonly framing: WatchFraming
@@ -39,7 +42,7 @@ export class ConvertingHub extends FollowingHub {
   #delivered = 0
 
   constructor(options: ConvertingHubOptions) {
-    super(options.arena, options.clock)
+    super(options.arena, options.view)
     this.#options = options
   }
 
@@ -61,43 +64,54 @@ export class ConvertingHub extends FollowingHub {
   }
 
   async #pump(): Promise<void> {
-    const { converter, form, framing, series } = this.#options
     for (;;) {
-      const cursor = this.cursor
+      const { cursor } = this
       if (cursor === undefined) return
       const batch: Delivery[] = []
       let events = 0
       const outcome = cursor.advance((event) => {
-        const byType = new Map<EventType, Delivery>()
-        this.members.visit(event, (audience) => {
-          const type = visibleType(event, audience.selectors)
-          if (type === undefined) return
-          const delivery = byType.get(type)
-          if (delivery === undefined)
-            byType.set(type, { type, revision: event.revision, audiences: [audience], item: eventItem(event, type) })
-          else delivery.audiences.push(audience)
-        })
-        batch.push(...byType.values())
+        batch.push(...this.#deliveries(event))
         return ++events < BATCH_EVENTS
       })
       if (outcome === 'expired') {
         this.expire()
         return
       }
-      if (batch.length > 0) {
-        const shown = await converter.convert(
-          form,
-          batch.map(({ item }) => item),
-        )
-        const out = new HubBatch()
-        for (const [i, { type, revision, audiences }] of batch.entries()) {
-          const bytes = framing.frame(type, shown[i]!)
-          for (const audience of audiences) out.add(audience, bytes, revision)
-        }
-        out.deliver(series)
-      }
+      if (batch.length > 0) await this.#deliver(batch)
       this.#delivered = cursor.revision
       if (outcome === 'current' && batch.length === 0) return
+      // What is converted already waits for nothing: other connections come first all the same.
+      await nextTurn()
     }
+  }
+
+  /** Who sees the event, by how it looks to them. */
+  #deliveries(event: CacheEvent): Iterable<Delivery> {
+    const byType = new Map<EventType, Delivery>()
+    this.members.visit(event, (audience) => {
+      const type = visibleType(event, audience.selectors)
+      if (type === undefined) return
+      const delivery = byType.get(type)
+      if (delivery !== undefined) delivery.audiences.push(audience)
+      else {
+        const item = eventItem(shownRecord(event, type), event.revision)
+        byType.set(type, { type, revision: event.revision, audiences: [audience], item })
+      }
+    })
+    return byType.values()
+  }
+
+  async #deliver(batch: readonly Delivery[]): Promise<void> {
+    const { converter, form, framing, series } = this.#options
+    const shown = await converter.convert(
+      form,
+      batch.map(({ item }) => item),
+    )
+    const out = new HubBatch()
+    for (const [i, { type, revision, audiences }] of batch.entries()) {
+      const bytes = framing.frame(type, shown[i]!)
+      for (const audience of audiences) out.add(audience, bytes, revision)
+    }
+    out.deliver(series)
   }
 }

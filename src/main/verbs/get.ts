@@ -1,71 +1,50 @@
 /** Thread: main. GET of one object: a lookup and a write. */
-import { newBadRequest, newNotFound } from '../../api/status.js'
-import type { ArenaReader, Snapshot } from '../../cacher/memory/shared-memory.js'
-import { isStorageError } from '../../storage/contract/errors.js'
-import { revisionProblem } from './asked-revision.js'
-import { waitUntilFresh } from './fresh.js'
+import { newNotFound } from '../../api/status.js'
+import type { Snapshot } from '../../cacher/memory/shared-memory.js'
+import { arrive, NEWEST, openSnapshot, resolveGet } from '../../cacher/read/resolve.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { askedRevision } from './asked-revision.js'
 import type { ObjectForm } from './object-form.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
+import { readStatus } from './read-status.js'
 import { recordItem } from './watch-frames.js'
 
 const NEWLINE = 10
 const JSON_HEAD = { status: 200, contentType: 'application/json' }
 
-/** Gives a promise only when it must wait; the commonest path is synchronous. */
+/** Gives a promise only when it must wait; the commonest path is synchronous, and makes nothing but the answer. */
 export function getObject(
   request: ReadRequest,
-  arena: ArenaReader,
+  view: ResourceView,
   context: ReadContext,
   form: ObjectForm | undefined,
 ): Promise<void> | undefined {
   const wanted = request.query.size === 0 ? '' : (request.query.get('resourceVersion') ?? '')
-  if (wanted === '0') {
-    return writeObject(request, arena, context, form)
-  }
-  if (wanted !== '') {
-    const problem = revisionProblem(wanted)
-    if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
-    const revision = Number(wanted)
-    return waitUntilFresh(context, revision, context.metrics.lists(request.resource)).then(() =>
-      whenReady(request, arena, context, form),
-    )
-  }
-  const fence = context.cache.fence()
-  if (fence === true) {
-    return writeObject(request, arena, context, form)
-  }
-  return fence.then((passed) => (passed ? whenReady(request, arena, context, form) : context.answerFromPool(request)))
+  const position = resolveGet(wanted, askedRevision)
+  const wait =
+    position.minimumRevision === 0
+      ? context
+      : { clock: context.clock, observer: context.metrics.lists(request.resource) }
+  const arrived = arrive(view, position, wait)
+  if (arrived === true) return writeObject(request, view, context, form)
+  return arrived.then(
+    (inMemory) => (inMemory ? writeObject(request, view, context, form) : context.answerFromPool(request)),
+    (error: unknown) => {
+      throw readStatus(error)
+    },
+  )
 }
 
 function writeObject(
   request: ReadRequest,
-  arena: ArenaReader,
+  view: ResourceView,
   context: ReadContext,
   form: ObjectForm | undefined,
 ): Promise<void> | undefined {
-  const snapshot = snapshotOf(arena)
+  // The owner waits for nobody: memory may have gone since it was looked at.
+  const snapshot = openSnapshot(view.arena(), NEWEST.revision)
   if (snapshot === undefined) return context.answerFromPool(request)
   return form === undefined ? writeStored(request, snapshot) : writeConverted(request, snapshot, context, form)
-}
-
-/** Memory may have gone while something was waited for. */
-function whenReady(
-  request: ReadRequest,
-  arena: ArenaReader,
-  context: ReadContext,
-  form: ObjectForm | undefined,
-): Promise<void> | undefined {
-  return arena.ready() ? writeObject(request, arena, context, form) : context.answerFromPool(request)
-}
-
-/** Undefined: the owner, which waits for nobody, took the memory back after it was looked at. */
-function snapshotOf(arena: ArenaReader): Snapshot | undefined {
-  try {
-    return arena.snapshot()
-  } catch (error) {
-    if (isStorageError(error, 'not-ready')) return undefined
-    throw error
-  }
 }
 
 function writeStored({ exchange, info, resource }: ReadRequest, snapshot: Snapshot): undefined {

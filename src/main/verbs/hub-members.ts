@@ -6,20 +6,15 @@
 import type { Selectors } from '../../api/selectors.js'
 import type { CacheEvent } from '../../cacher/memory/shared-memory.js'
 import { TriggerIndex } from '../../cacher/memory/trigger-index.js'
+import type { KeyRange } from '../../cacher/read/key-range.js'
+import type { Trigger } from '../../cacher/read/trigger.js'
 import type { HubFrames } from './hub-frames.js'
-import type { KeyScope } from './key-scope.js'
-
-/** A field and the one value of it that a watcher can see. */
-export interface Trigger {
-  readonly field: string
-  readonly value: string
-}
 
 export interface HubWatcher {
-  readonly scope: KeyScope
+  readonly scope: KeyRange
   readonly selectors: Selectors
   readonly trigger: Trigger | undefined
-  /** Everything up to here was written before it joined: the hub may be a little behind. */
+  /** Nothing up to here is for it: the hub may be a little behind what it has written, or it asked for what comes later. */
   readonly seenRevision: number
   /** Who does not keep up has left the hub when it returns. */
   deliver(frames: HubFrames): void
@@ -27,18 +22,6 @@ export interface HubWatcher {
   expired(): void
   /** The events cannot be shown. */
   failed(error: unknown): void
-}
-
-/** The scope of a watcher narrows it already. */
-const NAMESPACE = 'metadata.namespace'
-
-export function triggerOf({ field }: Selectors, indexedFields: readonly string[]): Trigger | undefined {
-  if (field.empty()) return undefined
-  for (const name of indexedFields) {
-    const value = name === NAMESPACE ? undefined : field.requiresExactMatch(name)
-    if (value !== undefined) return { field: name, value }
-  }
-  return undefined
 }
 
 /** Watchers with the same scope and selectors: they see the same. */
@@ -121,20 +104,20 @@ export class HubMembers {
   }
 
   add(watcher: HubWatcher): void {
-    let members = this.#byScope.get(watcher.scope.start)
+    let members = this.#byScope.get(watcher.scope.startKey)
     if (members === undefined) {
       members = new ScopeMembers()
-      this.#byScope.set(watcher.scope.start, members)
+      this.#byScope.set(watcher.scope.startKey, members)
     }
     members.add(watcher)
     this.#size++
   }
 
   delete(watcher: HubWatcher): boolean {
-    const members = this.#byScope.get(watcher.scope.start)
+    const members = this.#byScope.get(watcher.scope.startKey)
     if (members?.delete(watcher) !== true) return false
     this.#size--
-    if (members.size === 0) this.#byScope.delete(watcher.scope.start)
+    if (members.size === 0) this.#byScope.delete(watcher.scope.startKey)
     return true
   }
 

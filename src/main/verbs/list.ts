@@ -2,21 +2,23 @@
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { encodeMessageList } from '../../api/protobuf/builtin.js'
 import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
-import { parseSelectors, type Selectors } from '../../api/selectors.js'
-import { newBadRequest } from '../../api/status.js'
+import { parseSelectors } from '../../api/selectors.js'
 import { SharedCopier } from '../../cacher/memory/shared-copier.js'
-import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
-import { decodeContinue, encodeContinue, NEWEST_REVISION } from '../../storage/contract/continue-token.js'
-import { isStorageError } from '../../storage/contract/errors.js'
+import type { Snapshot } from '../../cacher/memory/shared-memory.js'
+import { keyRange } from '../../cacher/read/key-range.js'
+import { arrive, openSnapshot, type WaitOptions } from '../../cacher/read/resolve.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { type Page, type PageOptions, scanPage } from '../../cacher/read/scan.js'
+import { triggerOf } from '../../cacher/read/trigger.js'
+import { type ListPosition, resolveListPosition } from '../../storage/contract/list-revision.js'
 import { respondCompressed, wantsGzip } from '../http/compression.js'
 import type { Exchange } from '../http/exchange.js'
-import { revisionProblem } from './asked-revision.js'
+import { askedRevision } from './asked-revision.js'
 import type { ConversionItem } from './converter.js'
-import { passed, tooLarge, waitUntilFresh } from './fresh.js'
-import { triggerOf } from './hub-members.js'
 import { scopeOf } from './key-scope.js'
 import type { ObjectForm } from './object-form.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
+import { readStatus } from './read-status.js'
 import { recordItem } from './watch-frames.js'
 
 const HEAD = { status: 200, contentType: 'application/json' }
@@ -29,189 +31,106 @@ const BRACE = 123
 const PIECE_BYTES = 64 * 1024
 const NOTHING = new Uint8Array(0)
 
-interface ListPosition {
-  /** Exactly this revision; undefined: the newest. */
-  readonly revision: number | undefined
-  readonly startKey: string
-  /** Wait for this revision first. */
-  readonly minimumRevision: number
-  /** Everything acknowledged must be in it. */
-  readonly consistent: boolean
-  readonly limit: number
-}
-
 /** False when memory cannot answer it and storage must be asked. */
 export async function listObjects(
   request: ReadRequest,
-  arena: ArenaReader,
+  view: ResourceView,
   context: ReadContext,
   form: ObjectForm | undefined,
 ): Promise<boolean> {
   const { resource, info } = request
   const options = parseListOptions(request.query, false)
   const selectors = parseSelectors(options, resource.selectableFields)
-  const scope = scopeOf(resource, info.namespace, selectors.field)
-  const position = listPosition(options, resource.rootKey(info.namespace))
+  const range = keyRange(resource.rootKey(info.namespace), true)
   const series = context.metrics.lists(resource)
-  if (position.consistent && !(await passed(context, series))) return false
-  if (position.minimumRevision > 0) await waitUntilFresh(context, position.minimumRevision, series)
-  const snapshot = snapshotAt(arena, position.revision)
-  if (snapshot === undefined) return false
-  const trigger = triggerOf(selectors, resource.indexedFields)
-  const start = later(position.startKey, scope.start)
-  const scan: Scan = {
-    end: scope.end,
-    run: (visit) => context.indexes.scan(arena, snapshot, trigger, { start, end: scope.end }, visit),
-  }
-  const tokenFor = (nextKey: string | undefined): string =>
-    nextKey === undefined ? '' : encodeContinue(nextKey, resource.rootKey(info.namespace), snapshot.revision)
-  if (form === undefined) {
-    const items = collect(snapshot, scan, position, selectors, (record) => record.body())
-    series.listed(items.fetched, items.found.length, items.index)
-    await writeList(request, snapshot, items, tokenFor(items.nextKey))
-  } else {
-    const items = collect(snapshot, scan, position, selectors, recordItem)
-    series.listed(items.fetched, items.found.length, items.index)
-    return writeConvertedList(request, snapshot, items, tokenFor(items.nextKey), context, form)
-  }
-  return true
-}
-
-function listPosition(options: ListOptions, rootKey: string): ListPosition {
-  const { resourceVersion, resourceVersionMatch, continueToken, limit } = options
-  const newest = { revision: undefined, startKey: rootKey, minimumRevision: 0, consistent: true, limit }
-  if (continueToken !== '') {
-    const { startKey, revision } = decodeToken(continueToken, rootKey)
-    if (resourceVersion !== '' && resourceVersion !== '0')
-      throw newBadRequest('specifying resource version is not allowed when using continue')
-    return revision === NEWEST_REVISION ? { ...newest, startKey } : { ...newest, startKey, revision, consistent: false }
-  }
-  if (resourceVersion === '') return newest
-  const problem = revisionProblem(resourceVersion)
-  if (problem !== undefined) throw newBadRequest(`invalid resource version: ${problem}`)
-  const asked = Number(resourceVersion)
-  // Whatever is at hand, whole: a limit would make a page of what may be old.
-  if (asked === 0) return { ...newest, consistent: false, limit: 0 }
-  const exact = resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && limit > 0)
-  if (exact) return { ...newest, revision: asked, minimumRevision: asked, consistent: false }
-  return { ...newest, minimumRevision: asked, consistent: false }
-}
-
-function decodeToken(token: string, rootKey: string): { startKey: string; revision: number } {
+  const position = await arrivedAt(view, range.startKey, options, { clock: context.clock, observer: series })
+  const arena = view.arena()
+  const snapshot = position && openSnapshot(arena, position.revision)
+  if (arena === undefined || snapshot === undefined) return false
+  const release = releaseOnce(snapshot)
   try {
-    return decodeContinue(token, rootKey)
-  } catch (error) {
-    if (isStorageError(error, 'invalid-request')) throw newBadRequest(error.message)
-    throw error
-  }
-}
-
-/** Undefined when the revision has left memory, or memory has gone while the fence was waited for: storage has it. */
-function snapshotAt(arena: ArenaReader, revision: number | undefined): Snapshot | undefined {
-  try {
-    return arena.snapshot(revision)
-  } catch (error) {
-    if (isStorageError(error, 'too-old') || isStorageError(error, 'not-ready')) return undefined
-    if (isStorageError(error, 'too-large')) throw tooLarge(revision ?? 0, error.fields.currentRevision ?? 0)
-    throw error
-  }
-}
-
-interface Items<T> {
-  /** Over shared memory, valid while the snapshot is held. */
-  readonly found: T[]
-  /** Where the next page starts. */
-  readonly nextKey: string | undefined
-  readonly remaining: number | undefined
-  /** Records that were looked at. */
-  readonly fetched: number
-  /** The field by which they were found; '' when all were looked at. */
-  readonly index: string
-}
-
-/** What may be in the list: the range, or what an index knows of it. */
-interface Scan {
-  readonly end: string
-  /** Gives the field of the index that served, or ''. */
-  run(visit: (record: RecordView) => boolean | undefined): string
-}
-
-function collect<T>(
-  snapshot: Snapshot,
-  scan: Scan,
-  position: ListPosition,
-  selectors: Selectors,
-  take: (record: RecordView) => T,
-): Items<T> {
-  const { limit } = position
-  const unselected = selectors.label.empty() && selectors.field.empty()
-  const found: T[] = []
-  let fetched = 0
-  let lastKey: string | undefined
-  let nextKey: string | undefined
-  const visit = (record: RecordView): boolean | undefined => {
-    fetched++
-    if (limit > 0 && found.length === limit) {
-      // With a selector a page ends after its last item; whether anything follows must be looked for.
-      if (unselected || (selectors.label.matches(record.labels) && selectors.field.matches(record.fields))) {
-        nextKey = `${lastKey}\0`
-        return false
-      }
-      return undefined
+    const trigger = triggerOf(selectors, resource.indexedFields)
+    const { startKey, memoryLimit: limit } = position!
+    const pageOptions: PageOptions = {
+      snapshot,
+      range,
+      within: scopeOf(resource, info.namespace, selectors.field),
+      startKey,
+      selectors,
+      limit,
+      scan: (within, visit) => context.indexes.scan(arena, snapshot, trigger, within, visit),
     }
-    if (!unselected && !(selectors.label.matches(record.labels) && selectors.field.matches(record.fields)))
-      return undefined
-    found.push(take(record))
-    if (limit > 0 && found.length === limit) lastKey = record.key
-    return undefined
+    if (form === undefined) {
+      const page = scanPage(pageOptions, (record) => record.body())
+      series.listed(page.fetched, page.items.length, page.index)
+      await writeList(request, snapshot.revision, page, release)
+      return true
+    }
+    const page = scanPage(pageOptions, recordItem)
+    series.listed(page.fetched, page.items.length, page.index)
+    return await writeConvertedList(request, snapshot.revision, page, release, context, form)
+  } catch (error) {
+    // Whatever failed before the answer was under way: nothing reads the state any more.
+    release()
+    throw error
   }
-  const index = scan.run(visit)
-  const remaining = nextKey !== undefined && unselected ? snapshot.count(nextKey, scan.end) : undefined
-  return { found, nextKey, remaining, fetched, index }
 }
 
-function later(key: string, other: string): string {
-  if (key > other) return key
-  return other
+/** Undefined: the storage must answer. */
+async function arrivedAt(
+  view: ResourceView,
+  rootKey: string,
+  options: ListOptions,
+  wait: WaitOptions,
+): Promise<ListPosition | undefined> {
+  try {
+    const position = resolveListPosition(rootKey, { ...options, recursive: true }, askedRevision)
+    const arrived = arrive(view, position, wait)
+    return arrived === true || (await arrived) ? position : undefined
+  } catch (error) {
+    throw readStatus(error)
+  }
+}
+
+/** What the answer is made of is let go when it is out, or when it cannot be made. */
+function releaseOnce(snapshot: Snapshot): () => void {
+  let held = true
+  return () => {
+    if (held) snapshot.release()
+    held = false
+  }
 }
 
 async function writeList(
   { exchange, resource }: ReadRequest,
-  snapshot: Snapshot,
-  { found, remaining }: Items<Uint8Array>,
-  continueToken: string,
+  revision: number,
+  { items, remaining, continueToken }: Page<Uint8Array>,
+  release: () => void,
 ): Promise<void> {
-  const head = Buffer.from(resource.listHead(snapshot.revision, continueToken, remaining))
-  await writeJsonList(
-    exchange,
-    head,
-    found,
-    (body) => resource.itemSkip(body),
-    () => snapshot.release(),
-  )
+  const head = Buffer.from(resource.listHead(revision, continueToken, remaining))
+  await writeJsonList(exchange, head, items, (body) => resource.itemSkip(body), release)
 }
 
 /** False: the pool has to answer. */
 async function writeConvertedList(
   request: ReadRequest,
-  snapshot: Snapshot,
-  { found, remaining }: Items<ConversionItem>,
-  continueToken: string,
+  revision: number,
+  { items, remaining, continueToken }: Page<ConversionItem>,
+  release: () => void,
   { converter }: ReadContext,
   { form, accepted, contentType, isText }: ObjectForm,
 ): Promise<boolean> {
   const { exchange, resource } = request
-  const { revision } = snapshot
   let shown: Uint8Array[]
   let columns: Uint8Array
   try {
-    shown = await converter.convert(form, found)
+    shown = await converter.convert(form, items)
     columns = form.shape === 'row' ? await converter.columns(form) : NOTHING
   } catch {
     // As for one object: the pool says what is wrong.
     return false
   } finally {
-    snapshot.release()
+    release()
   }
   const { transformation } = accepted
   const list =

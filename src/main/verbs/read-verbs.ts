@@ -5,6 +5,8 @@
 import { type AcceptedMediaType, acceptedMediaType } from '../../api/media-type.js'
 import { newTooManyRequests } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
+import { FieldIndexes } from '../../cacher/read/field-indexes.js'
+import type { ResourceViews } from '../../cacher/read/resource-view.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -12,12 +14,11 @@ import type { Exchange } from '../http/exchange.js'
 import type { PoolRunner } from '../threads/pool.js'
 import { type ConversionForm, Converter, shaped } from './converter.js'
 import { ConvertingHub } from './converting-hub.js'
-import { FieldIndexes } from './field-indexes.js'
 import { getObject } from './get.js'
 import { listObjects } from './list.js'
 import { isConvertible, type ObjectForm, objectForm, readShape } from './object-form.js'
 import type { PoolRequests } from './pool-requests.js'
-import type { CacheView, ReadContext, ReadRequest } from './read-context.js'
+import type { ReadContext, ReadRequest } from './read-context.js'
 import { ReadMetrics } from './read-metrics.js'
 import type { ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
@@ -27,7 +28,7 @@ import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './watch-frame
 import { type Hub, WatchHub } from './watch-hub.js'
 
 export interface ReadVerbsOptions {
-  readonly cache: CacheView
+  readonly views: ResourceViews
   readonly pool: PoolRunner
   readonly poolRequests: PoolRequests
   readonly clock: Clock
@@ -50,7 +51,7 @@ export class ReadVerbs {
     this.#options = options
     const metrics = new ReadMetrics(options.recorder)
     this.#context = {
-      cache: options.cache,
+      views: options.views,
       clock: options.clock,
       random: options.random,
       minRequestTimeoutSeconds: options.minRequestTimeoutSeconds,
@@ -68,12 +69,12 @@ export class ReadVerbs {
 
   /** Watches of resources that are not served any more, or whose memory was made anew: their clients list and watch again. */
   endLostWatches(resources: ResourceTable): void {
-    const { cache } = this.#options
+    const { views } = this.#options
     for (const [watch, { resource, arena }] of [...this.#watches]) {
       const served = resources.find(resource.info)
-      if (served === undefined || cache.arena(served.arena) !== arena) watch.end()
+      if (served === undefined || views(served.arena).arena() !== arena) watch.end()
     }
-    for (const [key, hub] of this.#hubs) if (cache.arena(key.split('|', 1)[0]!) !== hub.arena) this.#hubs.delete(key)
+    for (const [key, hub] of this.#hubs) if (views(key.split('|', 1)[0]!).arena() !== hub.arena) this.#hubs.delete(key)
     // A version may be shown in another way than before.
     this.#context.converter.forget()
   }
@@ -87,16 +88,16 @@ export class ReadVerbs {
     const accepted = acceptedForm(exchange, info.verb !== 'get', resource)
     if (info.subresource !== '' && info.verb === 'get') return this.#fromPool(request)
     if (info.verb === 'watch') return this.#watch(request, accepted)
-    const arena = this.#options.cache.arena(resource.arena)
-    if (arena === undefined || !arena.ready() || (query.size > 0 && query.has('pretty'))) return this.#fromPool(request)
+    const view = this.#options.views(resource.arena)
+    if (view.arena() === undefined || (query.size > 0 && query.has('pretty'))) return this.#fromPool(request)
     const isList = info.verb === 'list'
     let form: ObjectForm | undefined
     if (!isStoredForm(resource, accepted)) {
       if (!isConvertible(accepted, isList)) return this.#fromPool(request)
       form = objectForm(resource, accepted, exchange.head.accept, query, readShape(accepted, isList))
     }
-    if (!isList) return getObject(request, arena, this.#context, form)
-    return listObjects(request, arena, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
+    if (!isList) return getObject(request, view, this.#context, form)
+    return listObjects(request, view, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
   }
 
   #fromPool(request: ReadRequest): Promise<void> {
@@ -105,11 +106,11 @@ export class ReadVerbs {
 
   async #watch(request: ReadRequest, accepted: AcceptedMediaType): Promise<void> {
     const { resource, exchange } = request
-    const { cache } = this.#options
-    const arena = cache.arena(resource.arena)
+    const view = this.#options.views(resource.arena)
+    const arena = view.arena()
     const framing = accepted.serialization === 'protobuf' ? PROTOBUF_FRAMING : JSON_FRAMING
     if (arena === undefined) {
-      if (cache.fallen(resource.arena)) return this.#watchStorage(request, framing)
+      if (view.fallen()) return this.#watchStorage(request, framing)
       throw newTooManyRequests('storage is (re)initializing', 1)
     }
     const form = isStoredForm(resource, { ...accepted, pretty: false })
@@ -118,16 +119,16 @@ export class ReadVerbs {
     const isTable = accepted.transformation?.as === 'Table'
     const watch = await startWatch({
       request,
+      view,
       arena,
       hub: this.#hub(resource, arena, isTable && form !== undefined ? shaped(form, 'bare') : form, framing),
       context: this.#context,
       form,
       isTable,
       framing,
-      onEnd: () => {
-        if (watch !== undefined) this.#watches.delete(watch)
-      },
+      onEnd: (ended) => this.#watches.delete(ended),
     })
+    if (watch === 'storage') return this.#watchStorage(request, framing)
     if (watch !== undefined) this.#watches.set(watch, { resource, arena })
   }
 
@@ -148,15 +149,15 @@ export class ReadVerbs {
 
   /** One for each form in which anybody watches a resource. */
   #hub(resource: ServedResource, arena: ArenaReader, form: ConversionForm | undefined, framing: WatchFraming): Hub {
-    const { clock } = this.#options.cache
-    const { converter, metrics } = this.#context
+    const { converter, metrics, views } = this.#context
+    const view = views(resource.arena)
     const key = form?.key ?? resource.arena
     let hub = this.#hubs.get(key)
     if (hub?.arena !== arena) {
       hub =
         form === undefined
-          ? new WatchHub(arena, clock, metrics.watches(resource))
-          : new ConvertingHub({ arena, clock, converter, form, framing, series: metrics.watches(resource) })
+          ? new WatchHub(arena, view, metrics.watches(resource))
+          : new ConvertingHub({ arena, view, converter, form, framing, series: metrics.watches(resource) })
       this.#hubs.set(key, hub)
     }
     return hub

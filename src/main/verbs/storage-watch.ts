@@ -9,18 +9,17 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { parseSelectors } from '../../api/selectors.js'
-import { newUnknown } from '../../api/status.js'
 import type { Timer } from '../../lib/clock.js'
-import { jitter } from '../../lib/jitter.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { StorageWatchMessage, StorageWatchTaken } from '../../protocol/storage-watch.js'
 import { respondEncoded } from '../http/respond-encoded.js'
 import type { ResponseStream } from '../http/response-stream.js'
-import { revisionProblem } from './asked-revision.js'
+import { watchedRevision } from './asked-revision.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
 import type { WatchSeries } from './read-metrics.js'
 import { StallTimer } from './stall-timer.js'
 import type { WatchFraming } from './watch-frames.js'
+import { watchTimeoutMs } from './watch-timeout.js'
 
 export interface StorageWatchOptions {
   readonly request: ReadRequest
@@ -37,8 +36,7 @@ export async function startStorageWatch(options: StorageWatchOptions): Promise<S
   const { exchange, query, resource } = request
   const listOptions = parseListOptions(query, true)
   parseSelectors(listOptions, resource.selectableFields)
-  const problem = listOptions.resourceVersion === '' ? undefined : revisionProblem(listOptions.resourceVersion)
-  if (problem !== undefined) throw newUnknown(problem)
+  watchedRevision(listOptions.resourceVersion)
   const { port1, port2 } = new MessageChannel()
   try {
     const refusal = await options.open(port2)
@@ -87,8 +85,7 @@ export class StorageWatch {
     this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#drained())
-    const seconds = listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)
-    this.#timeout = context.clock.after(seconds * 1000, () => this.end())
+    this.#timeout = context.clock.after(watchTimeoutMs(listOptions, context), () => this.end())
     port.on('message', (message: StorageWatchMessage) => {
       this.#waiting.push(message)
       this.#write()

@@ -2,12 +2,11 @@
 import type { JsonObject } from '../../api/object.js'
 import { encodeBuiltin } from '../../api/protobuf/builtin.js'
 import { watchFrame } from '../../api/protobuf/envelope.js'
-import type { Selectors } from '../../api/selectors.js'
 import type { Status } from '../../api/status.js'
-import type { CacheEvent, RecordView } from '../../cacher/memory/shared-memory.js'
+import type { RecordView } from '../../cacher/memory/shared-memory.js'
+import type { EventType } from '../../cacher/read/visible-event.js'
 import type { ConversionItem } from './converter.js'
 
-export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
 
 /** How the events of a watch follow each other. */
@@ -52,32 +51,14 @@ export const PROTOBUF_FRAMING: WatchFraming = {
   error: (status) => watchFrame('ERROR', encodeBuiltin(status as unknown as JsonObject)),
 }
 
-/** What a watcher with these selectors sees of an event; undefined: nothing. */
-export function visibleType(event: CacheEvent, selectors: Selectors): EventType | undefined {
-  const { label, field } = selectors
-  if (label.empty() && field.empty()) return event.type
-  const matches = (record: RecordView | undefined): boolean =>
-    record !== undefined && label.matches(record.labels) && field.matches(record.fields)
-  const before = matches(event.previous)
-  const now = event.type !== 'DELETED' && matches(event.record)
-  if (now) return before ? 'MODIFIED' : 'ADDED'
-  return before ? 'DELETED' : undefined
-}
+/** The object of an event as its watchers see it: one that only left their sight carries the revision at which it did. */
+export const visibleBody = (record: RecordView, revision: number): Uint8Array =>
+  record.modRevision === revision ? record.body() : withRevision(record, revision)
 
-/**
- * The object that goes with it. A deletion shows the last state that the watcher could see, with the revision at which
- * it went out of sight.
- */
-export function visibleBody(event: CacheEvent, type: EventType): Uint8Array {
-  if (type !== 'DELETED' || event.type === 'DELETED') return event.record.body()
-  return withRevision(event.previous!, event.revision)
-}
-
-/** The same for conversion: named by the object, its revision, and whether it is the state before. */
-export function eventItem(event: CacheEvent, type: EventType): ConversionItem {
-  const left = type === 'DELETED' && event.type !== 'DELETED'
-  const id = `${event.record.key}@${event.revision}${left ? '-' : ''}`
-  return { id, body: Buffer.from(visibleBody(event, type)) }
+/** The same for conversion, copied: named by the object, its revision, and whether it is the state before. */
+export function eventItem(record: RecordView, revision: number): ConversionItem {
+  const id = `${record.key}@${revision}${record.modRevision === revision ? '' : '-'}`
+  return { id, body: Buffer.from(visibleBody(record, revision)) }
 }
 
 /** An object of a state. */

@@ -4,20 +4,28 @@
  * leaves the hub, goes on from its own cursor at its own pace, and comes back when it has caught up: it costs the others
  * nothing.
  */
-import type { ArenaReader, CacheEvent, ClockView, EventCursor } from '../../cacher/memory/shared-memory.js'
+import type { ArenaReader, CacheEvent, EventCursor } from '../../cacher/memory/shared-memory.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { type EventType, shownRecord, visibleType } from '../../cacher/read/visible-event.js'
+import { assert } from '../../lib/assert.js'
 import { HubBatch } from './hub-batch.js'
 import { HubMembers, type HubWatcher } from './hub-members.js'
 import type { WatchSeries } from './read-metrics.js'
-import { type EventType, frame, visibleBody, visibleType } from './watch-frames.js'
+import { frame, visibleBody } from './watch-frames.js'
 
 export interface Hub {
   readonly arena: ArenaReader
   /** Everything up to here has been delivered to those in the hub. */
   readonly revision: number
-  /** False: the hub is ahead of what the watcher has seen; it must catch up first. */
+  /** False: the hub is ahead of what the watcher has seen, if only within a revision; it must catch up first. */
   join(watcher: HubWatcher): boolean
+  /** A cursor after everything that has been delivered; for a member that falls behind. */
+  place(): EventCursor
   leave(watcher: HubWatcher): void
 }
+
+/** So much is written before other connections have their turn. */
+const BATCHES_A_TURN = 8
 
 /** The frames of one event: most watchers see it as it is, some as an object that came or went. */
 class EventFrames {
@@ -29,7 +37,7 @@ class EventFrames {
   of(type: EventType): Buffer {
     let bytes = this.#frames.get(type)
     if (bytes === undefined) {
-      bytes = frame(type, visibleBody(this.event, type))
+      bytes = frame(type, visibleBody(shownRecord(this.event, type), this.event.revision))
       this.#frames.set(type, bytes)
     }
     return bytes
@@ -41,12 +49,12 @@ export abstract class FollowingHub implements Hub {
   protected readonly members = new HubMembers()
   protected cursor: EventCursor | undefined
   readonly arena: ArenaReader
-  readonly #clock: ClockView
+  readonly #view: ResourceView
   #stopListening: (() => void) | undefined
 
-  constructor(arena: ArenaReader, clock: ClockView) {
+  constructor(arena: ArenaReader, view: ResourceView) {
     this.arena = arena
-    this.#clock = clock
+    this.#view = view
   }
 
   get size(): number {
@@ -54,18 +62,24 @@ export abstract class FollowingHub implements Hub {
   }
 
   get revision(): number {
-    return this.cursor?.revision ?? this.#clock.revision()
+    return this.cursor?.revision ?? this.#view.clock.revision()
   }
 
   join(watcher: HubWatcher): boolean {
     if (this.cursor === undefined) {
-      // Who comes first must not take the hub into the past.
-      if (watcher.seenRevision < this.#clock.revision()) return false
-      this.cursor = this.arena.cursor(watcher.seenRevision)
-      this.#stopListening = this.#clock.onAdvance(() => this.advance())
-    } else if (this.cursor.revision > watcher.seenRevision) return false
+      const revision = this.#view.clock.revision()
+      // Who comes first must not take the hub into the past; nor into the future, if that is where it wants to begin.
+      if (watcher.seenRevision < revision) return false
+      this.cursor = this.arena.cursor(revision)
+      this.#stopListening = this.#view.clock.onAdvance(() => this.advance())
+    } else if (this.cursor.begun > watcher.seenRevision) return false
     this.members.add(watcher)
     return true
+  }
+
+  place(): EventCursor {
+    assert(this.cursor !== undefined, 'only a member asks for the place of its hub')
+    return this.cursor.fork()
   }
 
   leave(watcher: HubWatcher): void {
@@ -85,13 +99,13 @@ export abstract class FollowingHub implements Hub {
 export class WatchHub extends FollowingHub {
   readonly #series: WatchSeries
 
-  constructor(arena: ArenaReader, clock: ClockView, series: WatchSeries) {
-    super(arena, clock)
+  constructor(arena: ArenaReader, view: ResourceView, series: WatchSeries) {
+    super(arena, view)
     this.#series = series
   }
 
   protected override advance(): void {
-    for (;;) {
+    for (let batches = 0; batches < BATCHES_A_TURN; batches++) {
       const batch = new HubBatch()
       const outcome = this.cursor?.advance((event) => {
         this.#gather(event, batch)
@@ -101,6 +115,7 @@ export class WatchHub extends FollowingHub {
       if (outcome === 'expired') this.expire()
       if (outcome !== 'more') return
     }
+    setImmediate(() => this.advance())
   }
 
   #gather(event: CacheEvent, batch: HubBatch): void {

@@ -1,36 +1,41 @@
 /**
  * Thread: main. One watch, from its first event to its end.
  *
- *   initial ──state sent──▶ catching up ──at the hub's revision──▶ live (in the hub)
- *                               ▲                                     │ the socket is full
- *                               └────────drained────── parked ◀───────┘
+ *   initial ──state sent──▶ catching up ──at the hub's place──▶ live (in the hub)
+ *                               ▲                                  │ the socket is full
+ *                               └────────drained────── parked ◀────┘
  *
- * Any state ends with the client, the timeout, an ERROR event or the server's shutdown. A parked watch holds a revision
- * and nothing else; when the window passes it, it gets 410 Expired.
+ * Any state ends with the client, the timeout, an ERROR event or the server's shutdown. What comes and in which order is the
+ * read engine's (resolve.ts and follow.ts in cacher/read); this is how it gets to a socket. A parked watch holds a place
+ * among the events and nothing else; when the window passes it, it gets 410 Expired.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { parseSelectors, type Selectors } from '../../api/selectors.js'
-import { newExpired, newUnknown, type StatusError } from '../../api/status.js'
-import type { ArenaReader, EventCursor, Snapshot } from '../../cacher/memory/shared-memory.js'
+import { newExpired } from '../../api/status.js'
+import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
+import { EventFeed, type FeedOutcome } from '../../cacher/read/follow.js'
+import { type KeyRange, keyRange } from '../../cacher/read/key-range.js'
+import { arrive, resolveWatch, type WatchPosition } from '../../cacher/read/resolve.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { type Trigger, triggerOf } from '../../cacher/read/trigger.js'
 import type { Timer } from '../../lib/clock.js'
-import { jitter } from '../../lib/jitter.js'
-import { isStorageError } from '../../storage/contract/errors.js'
+import { isStorageError, type StorageError } from '../../storage/contract/errors.js'
 import type { ResponseStream } from '../http/response-stream.js'
-import { revisionProblem } from './asked-revision.js'
+import { watchedRevision } from './asked-revision.js'
 import { type ConversionForm, type ConversionItem, shaped } from './converter.js'
-import { tooLarge, waitUntilFresh } from './fresh.js'
 import type { HubFrames } from './hub-frames.js'
-import { type HubWatcher, type Trigger, triggerOf } from './hub-members.js'
-import { type KeyScope, scopeOf } from './key-scope.js'
+import type { HubWatcher } from './hub-members.js'
+import { scopeOf } from './key-scope.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
 import type { WatchSeries } from './read-metrics.js'
+import { watchStatus } from './read-status.js'
 import { StallTimer } from './stall-timer.js'
-import { eventItem, type FrameType, recordItem, visibleType, type WatchFraming } from './watch-frames.js'
+import { WatchBookmarks } from './watch-bookmarks.js'
+import { eventItem, type FrameType, visibleBody, type WatchFraming } from './watch-frames.js'
 import type { Hub } from './watch-hub.js'
+import { watchTimeoutMs } from './watch-timeout.js'
 
-const BOOKMARK_INTERVAL_MS = 60_000
-/** So much before its end a watch gets a last bookmark: the client starts again from there. */
-const LAST_BOOKMARK_MS = 2000
 /** Events a watcher that catches up takes in one turn, so that it does not hold up the others. */
 const CATCH_UP_EVENTS = 256
 /** And bytes, so that one that reads slowly has little waiting for it. */
@@ -38,6 +43,7 @@ const CATCH_UP_BYTES = 512 * 1024
 
 export interface WatchOptions {
   readonly request: ReadRequest
+  readonly view: ResourceView
   readonly arena: ArenaReader
   readonly hub: Hub
   readonly context: ReadContext
@@ -46,66 +52,102 @@ export interface WatchOptions {
   /** Its first event shows the columns, so that one is made for it alone. */
   readonly isTable: boolean
   readonly framing: WatchFraming
-  readonly onEnd: () => void
+  readonly onEnd: (watch: Watch) => void
 }
 
-/** Throws what the client is told before the stream starts. */
-export async function startWatch(options: WatchOptions): Promise<Watch | undefined> {
-  const { request, context } = options
+/**
+ * Throws what the client is told before the stream starts. `storage`: memory cannot serve it (it does not reach back so far,
+ * or cannot be made as fresh as is asked). Undefined: it is over already.
+ */
+export async function startWatch(options: WatchOptions): Promise<Watch | 'storage' | undefined> {
+  const { request, context, view, framing } = options
   const startedMs = context.clock.monotonicMs()
   const listOptions = parseListOptions(request.query, true)
   const selectors = parseSelectors(listOptions, request.resource.selectableFields)
-  const { resourceVersion } = listOptions
-  const problem = resourceVersion === '' ? undefined : revisionProblem(resourceVersion)
-  if (problem !== undefined) throw newUnknown(problem)
-  const scope = watchScope(request, selectors)
-  const revision = Number(resourceVersion)
-  const withState = listOptions.sendInitialEvents ?? revision === 0
-  // A watch from 0 takes what is at hand; one from nothing starts from what is true now.
-  if (resourceVersion === '') await context.cache.fence()
-  else if (withState && revision > 0) await waitUntilFresh(context, revision, context.metrics.lists(request.resource))
-  const { contentType, filler } = options.framing
-  const stream = request.exchange.startStream({ status: 200, contentType }, filler)
+  const position = resolveWatch(listOptions, watchedRevision)
+  const observer = position.minimumRevision > 0 ? context.metrics.lists(request.resource) : undefined
+  const opened = await openFeed(options, position, selectors, observer)
+  if (opened === 'storage') return opened
+  const stream = request.exchange.startStream({ status: 200, contentType: framing.contentType }, framing.filler)
   if (stream === undefined) return undefined
-  const watch = new Watch({ ...options, listOptions, selectors, scope, stream, startedMs })
-  // Without the state, 0 is any revision: that of now has the least to say.
-  watch.start(withState ? undefined : revision === 0 ? context.cache.clock.revision() : revision)
+  if (!(opened instanceof EventFeed)) {
+    // Once its arguments are accepted a watch fails with an event, as Kubernetes' clients expect.
+    stream.cork(() => stream.write(framing.error(watchStatus(opened, view.clock.revision()).status)))
+    stream.end()
+    return undefined
+  }
+  const scope = watchScope(request, selectors)
+  const watch = new Watch({ ...options, listOptions, selectors, scope, feed: opened, stream, startedMs })
+  watch.start()
   return watch
 }
 
-function watchScope({ resource, info }: ReadRequest, selectors: Selectors): KeyScope {
-  if (info.name !== '' && info.verb === 'watch' && (info.namespace !== '' || !resource.info.namespaced)) {
-    const key = resource.key(info.namespace, info.name)
-    return { start: key, end: `${key}\0` }
+async function openFeed(
+  { request, view, arena, context }: WatchOptions,
+  position: WatchPosition,
+  selectors: Selectors,
+  observer: Parameters<typeof arrive>[2]['observer'],
+): Promise<EventFeed | StorageError | 'storage'> {
+  try {
+    const arrived = arrive(view, position, { clock: context.clock, observer })
+    if (arrived !== true && !(await arrived)) return 'storage'
+    const trigger = triggerOf(selectors, request.resource.indexedFields)
+    return new EventFeed({
+      arena,
+      range: watchScope(request, selectors),
+      selectors,
+      revision: position.after ?? view.clock.revision(),
+      initialEvents: position.initialEvents,
+      scan: (snapshot, range, visit) => context.indexes.scan(arena, snapshot, trigger, range, visit),
+    })
+  } catch (error) {
+    if (isStorageError(error, 'too-old') || isStorageError(error, 'not-ready')) return 'storage'
+    if (isStorageError(error, 'too-large')) return error
+    throw error
   }
+}
+
+function watchScope({ resource, info }: ReadRequest, selectors: Selectors): KeyRange {
+  if (info.name !== '' && info.verb === 'watch' && (info.namespace !== '' || !resource.info.namespaced))
+    return keyRange(resource.key(info.namespace, info.name), false)
   return scopeOf(resource, info.namespace, selectors.field)
 }
 
 interface RunningWatchOptions extends WatchOptions {
   readonly listOptions: ListOptions
   readonly selectors: Selectors
-  readonly scope: KeyScope
+  readonly scope: KeyRange
+  readonly feed: EventFeed
   readonly stream: ResponseStream
   /** Of the monotonic clock: when it was asked for. */
   readonly startedMs: number
 }
 
+/** `item.body` is the finished frame when the watch shows objects as they are in memory: it is copied once. */
 interface WatchEvent {
   readonly type: FrameType
   readonly item: ConversionItem
 }
 
+interface Chunk {
+  readonly events: readonly WatchEvent[]
+  readonly outcome: FeedOutcome
+  /** It ended because it was large enough. */
+  readonly full: boolean
+}
+
 type WatchState = 'initial' | 'catching-up' | 'live' | 'parked' | 'ended'
 
 export class Watch implements HubWatcher {
-  readonly scope: KeyScope
+  readonly scope: KeyRange
   readonly selectors: Selectors
   readonly trigger: Trigger | undefined
   readonly #options: RunningWatchOptions
   readonly #series: WatchSeries
+  readonly #stall: StallTimer
+  readonly #bookmarks: WatchBookmarks | undefined
+  readonly #timeoutMs: number
   #state: WatchState = 'initial'
-  /** Everything up to here has been written. */
-  #revision = 0
   /** All there were are written, and it cannot be in the hub yet. */
   #waiting = false
   /** Something has been written. */
@@ -115,33 +157,34 @@ export class Watch implements HubWatcher {
   /** It has been in the hub. */
   #wasLive = false
   #drained: (() => void) | undefined
-  readonly #stall: StallTimer
   #advanced: (() => void) | undefined
-  #timers: Timer[] = []
+  #timeout: Timer | undefined
 
   constructor(options: RunningWatchOptions) {
     this.#options = options
-    this.#series = options.context.metrics.watches(options.request.resource)
+    const { context, request, listOptions } = options
+    this.#series = context.metrics.watches(request.resource)
     this.scope = options.scope
     this.selectors = options.selectors
-    this.#stall = new StallTimer(options.context.clock, options.stream)
-    this.trigger = triggerOf(options.selectors, options.request.resource.indexedFields)
+    this.#stall = new StallTimer(context.clock, options.stream)
+    this.trigger = triggerOf(options.selectors, request.resource.indexedFields)
+    this.#timeoutMs = watchTimeoutMs(listOptions, context)
+    if (listOptions.allowWatchBookmarks)
+      this.#bookmarks = new WatchBookmarks({ ...context, timeoutMs: this.#timeoutMs, send: () => this.#bookmark() })
   }
 
   get seenRevision(): number {
-    return this.#revision
+    return this.#options.feed.seenRevision
   }
 
-  /** From `revision`, or from the state of now when undefined. */
-  start(revision: number | undefined): void {
-    const { request, context, listOptions, stream } = this.#options
+  start(): void {
+    const { request, context, stream } = this.#options
     this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#onDrain())
-    const timeoutMs = (listOptions.timeoutSeconds ?? jitter(context.minRequestTimeoutSeconds, 1, context.random)) * 1000
-    this.#timers.push(context.clock.after(timeoutMs, () => this.end()))
-    if (listOptions.allowWatchBookmarks) this.#scheduleBookmarks(timeoutMs)
-    void this.#run(revision).catch((error: unknown) => this.#fail(error))
+    this.#timeout = context.clock.after(this.#timeoutMs, () => this.end())
+    this.#bookmarks?.start()
+    this.#go()
   }
 
   end(): void {
@@ -150,32 +193,69 @@ export class Watch implements HubWatcher {
     this.#ended()
   }
 
-  async #run(revision: number | undefined): Promise<void> {
-    if (revision === undefined) await this.#sendState()
-    else this.#revision = revision
-    await this.#catchUp()
+  #go(): void {
+    void this.#catchUp().catch((error: unknown) => this.#fail(error))
   }
 
-  /** What exists, as ADDED events, from one snapshot however long the client takes. */
-  async #sendState(): Promise<void> {
-    const { arena, listOptions } = this.#options
-    const snapshot = arena.snapshot()
-    try {
-      let from: string | undefined = this.scope.start
-      while (from !== undefined && !this.#over()) {
-        const chunk = this.#stateChunk(snapshot, from)
-        this.#series.initialEvents.add(chunk.items.length)
-        await this.#writeAll(chunk.items.map((item) => ({ type: 'ADDED' as const, item })))
-        from = chunk.next
-      }
-      this.#revision = snapshot.revision
-    } finally {
-      snapshot.release()
+  /** Own feed, own pace, until the hub can take over. Every way round this loop gives up its turn or writes something. */
+  async #catchUp(): Promise<void> {
+    const { feed } = this.#options
+    let idle = 0
+    this.#state = feed.live ? 'catching-up' : 'initial'
+    while (!this.#over()) {
+      if (this.#joinHub()) return
+      const wasLive = feed.live
+      const { events, outcome, full } = this.#nextChunk()
+      if (outcome === 'expired') throw this.#expiry(this.#wasLive)
+      // Memory is not kept up any more: the client asks again, and is served from where it then is.
+      if (outcome === 'ended') return this.end()
+      await this.#writeAll(events)
+      if (!wasLive) await this.#initialWritten(events.length)
+      if (outcome === 'current' && !this.#joinable()) await this.#nextAdvance()
+      else if (full || (events.length === 0 && idle++ > 0)) await nextTurn()
     }
-    if (listOptions.sendInitialEvents === true && listOptions.allowWatchBookmarks && !this.#over()) {
-      await this.#writeAll([{ type: 'BOOKMARK', item: this.#bookmarkItem(this.#revision, true) }])
-      this.#series.listed(this.#metricScope(), this.#options.context.clock.monotonicMs() - this.#options.startedMs)
-    }
+  }
+
+  #joinHub(): boolean {
+    const { feed, hub, stream } = this.#options
+    if (!feed.live || !feed.whole || !this.#joinable() || !hub.join(this)) return false
+    this.#state = 'live'
+    this.#wasLive = true
+    stream.idle()
+    return true
+  }
+
+  #joinable(): boolean {
+    return this.#begun || !this.#options.isTable
+  }
+
+  /** Copied: the record may be gone by the time the client has taken what is before it. */
+  #nextChunk(): Chunk {
+    const { feed, form, framing } = this.#options
+    const events: WatchEvent[] = []
+    let bytes = 0
+    let full = false
+    const outcome = feed.advance((type, record, revision) => {
+      const item =
+        form === undefined
+          ? { id: '', body: framing.frame(type, visibleBody(record, revision)) }
+          : eventItem(record, revision)
+      bytes += item.body.byteLength
+      events.push({ type, item })
+      full = events.length >= CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES
+      return !full
+    })
+    return { events, outcome, full }
+  }
+
+  async #initialWritten(events: number): Promise<void> {
+    const { feed, listOptions, context, startedMs } = this.#options
+    this.#series.initialEvents.add(events)
+    if (!feed.live) return
+    this.#state = 'catching-up'
+    if (listOptions.sendInitialEvents !== true || !listOptions.allowWatchBookmarks || this.#over()) return
+    await this.#writeAll([this.#bookmarkEvent(feed.startRevision, true)])
+    this.#series.listed(this.#metricScope(), context.clock.monotonicMs() - startedMs)
   }
 
   #metricScope(): string {
@@ -184,94 +264,31 @@ export class Watch implements HubWatcher {
     return namespace === '' ? 'cluster' : 'namespace'
   }
 
-  #stateChunk(snapshot: Snapshot, from: string): { items: ConversionItem[]; next: string | undefined } {
-    const { label, field } = this.selectors
-    // Names are for what is converted.
-    const stored = this.#options.form === undefined
-    const items: ConversionItem[] = []
-    let bytes = 0
-    let next: string | undefined
-    const { arena, context } = this.#options
-    context.indexes.scan(arena, snapshot, this.trigger, { start: from, end: this.scope.end }, (record) => {
-      if (items.length === CATCH_UP_EVENTS || bytes >= CATCH_UP_BYTES) {
-        next = record.key
-        return false
-      }
-      if (!label.matches(record.labels) || !field.matches(record.fields)) return undefined
-      const item = stored ? { id: '', body: record.body() } : recordItem(record)
-      bytes += item.body.byteLength
-      items.push(item)
-      return undefined
-    })
-    return { items, next }
-  }
-
-  /** Own cursor, own pace, until the hub can take over. */
-  async #catchUp(): Promise<void> {
-    const { arena, hub, context } = this.#options
-    this.#state = 'catching-up'
-    let cursor: EventCursor | undefined
-    while (!this.#over()) {
-      if (this.#joinable() && hub.join(this)) {
-        this.#state = 'live'
-        this.#wasLive = true
-        this.#options.stream.idle()
-        return
-      }
-      cursor ??= arena.cursor(this.#revision)
-      const events: WatchEvent[] = []
-      let bytes = 0
-      const outcome = cursor.advance((event) => {
-        const inScope = event.record.key >= this.scope.start && event.record.key < this.scope.end
-        const type = inScope ? visibleType(event, this.selectors) : undefined
-        // Copied: the record may be gone by the time the client has taken what is before it.
-        if (type !== undefined) {
-          const item = eventItem(event, type)
-          bytes += item.body.byteLength
-          events.push({ type, item })
-        }
-        return events.length < CATCH_UP_EVENTS && bytes < CATCH_UP_BYTES
-      })
-      if (outcome === 'expired') {
-        // It kept up once: its client did not read on.
-        if (this.#wasLive) this.#series.terminated.add(1)
-        throw newExpired(`too old resource version: ${this.#revision} (${arena.oldestRevision()})`)
-      }
-      await this.#writeAll(events)
-      this.#revision = cursor.revision
-      if (this.#joinable() || outcome !== 'current' || this.#over()) continue
-      this.#waiting = true
-      await this.#nextAdvance(context)
-      this.#waiting = false
-    }
-  }
-
-  #joinable(): boolean {
-    return this.#begun || !this.#options.isTable
-  }
-
   /** Waits for new events or the end; only who cannot be in the hub does. */
-  #nextAdvance({ cache }: ReadContext): Promise<void> {
-    this.#options.stream.idle()
-    return new Promise((resolve) => {
-      const stop = cache.clock.onAdvance(() => this.#advanced?.())
+  async #nextAdvance(): Promise<void> {
+    const { stream, view } = this.#options
+    stream.idle()
+    this.#waiting = true
+    await new Promise<void>((resolve) => {
+      const stop = view.clock.onAdvance(() => this.#advanced?.())
       this.#advanced = () => {
         this.#advanced = undefined
         stop()
         resolve()
       }
     })
+    this.#waiting = false
   }
 
   async #writeAll(events: readonly WatchEvent[]): Promise<void> {
     if (events.length === 0) return
-    const { stream, framing } = this.#options
-    const shown = await this.#shown(events.map(({ item }) => item))
+    const { stream } = this.#options
+    const made = this.#frames(events)
+    const frames = made instanceof Promise ? await made : made
     this.#begun = true
     let writable = true
     stream.cork(() => {
-      for (const [i, event] of events.entries()) {
-        const bytes = framing.frame(event.type, shown[i]!)
+      for (const bytes of frames) {
         writable = stream.write(bytes)
         this.#series.sent(bytes.byteLength, 1)
       }
@@ -279,11 +296,20 @@ export class Watch implements HubWatcher {
     if (!writable) await this.#drain()
   }
 
-  /** Objects as this watch shows them. */
-  #shown(items: readonly ConversionItem[]): Uint8Array[] | Promise<Uint8Array[]> {
-    const { form, isTable, context } = this.#options
-    const { converter } = context
+  /** Events as this watch shows them. */
+  #frames(events: readonly WatchEvent[]): Uint8Array[] | Promise<Uint8Array[]> {
+    const { form, framing } = this.#options
+    const items = events.map(({ item }) => item)
     if (form === undefined) return items.map(({ body }) => body)
+    const framed = (shown: readonly Uint8Array[]): Uint8Array[] =>
+      shown.map((bytes, i) => framing.frame(events[i]!.type, bytes))
+    const shown = this.#shown(items, form)
+    return shown instanceof Promise ? shown.then(framed) : framed(shown)
+  }
+
+  #shown(items: readonly ConversionItem[], form: ConversionForm): Uint8Array[] | Promise<Uint8Array[]> {
+    const { isTable, context } = this.#options
+    const { converter } = context
     if (!isTable) return converter.convert(form, items)
     const rows = shaped(form, 'bare')
     if (this.#begun) return converter.convert(rows, items)
@@ -306,13 +332,12 @@ export class Watch implements HubWatcher {
     drained?.()
     if (this.#state !== 'parked') return
     this.#series.parked.add(-1)
-    this.#state = 'catching-up'
-    void this.#catchUp().catch((error: unknown) => this.#fail(error))
+    this.#go()
   }
 
   deliver(frames: HubFrames): void {
     if (this.#state !== 'live') return
-    const { stream, hub } = this.#options
+    const { stream, hub, feed } = this.#options
     this.#deliveries++
     let writable = true
     stream.cork(() => {
@@ -320,7 +345,8 @@ export class Watch implements HubWatcher {
       else writable = stream.write(frames.joined())
     })
     if (writable) return
-    this.#revision = frames.revision
+    // A batch may end within a revision: where it goes on is a place, not a revision.
+    feed.resumeAt(hub.place())
     hub.leave(this)
     if (this.#state === 'live') {
       this.#state = 'parked'
@@ -334,57 +360,54 @@ export class Watch implements HubWatcher {
   }
 
   expired(): void {
-    this.#series.terminated.add(1)
-    this.#fail(newExpired(`too old resource version: ${this.#revision} (${this.#options.arena.oldestRevision()})`))
+    this.#fail(this.#expiry(true))
   }
 
-  #scheduleBookmarks(timeoutMs: number): void {
-    const { context } = this.#options
-    const repeat = (): void => {
-      this.#bookmark()
-      this.#timers.push(context.clock.after(jitter(BOOKMARK_INTERVAL_MS, 0.1, context.random), repeat))
-    }
-    this.#timers.push(context.clock.after(jitter(BOOKMARK_INTERVAL_MS, 0.1, context.random), repeat))
-    if (timeoutMs > LAST_BOOKMARK_MS)
-      this.#timers.push(context.clock.after(timeoutMs - LAST_BOOKMARK_MS, () => this.#bookmark()))
+  /** `keptUp`: it did once, so its client did not read on. */
+  #expiry(keptUp: boolean): Error {
+    const { arena } = this.#options
+    if (keptUp) this.#series.terminated.add(1)
+    return newExpired(`too old resource version: ${this.seenRevision} (${arena.oldestRevision()})`)
   }
 
   #bookmark(): void {
-    const { hub } = this.#options
+    const { hub, view } = this.#options
     // Only who is in the hub, or has written all there was, has seen everything up to a known revision.
     if (this.#state !== 'live' && !this.#waiting) return
-    const revision = this.#waiting ? this.#revision : Math.max(hub.revision, this.#revision)
-    const shown = this.#shown([this.#bookmarkItem(revision, false)])
-    if (!(shown instanceof Promise)) this.#writeBookmark(shown[0]!)
-    else this.#laterBookmark(shown).catch((error: unknown) => this.#fail(error))
+    const revision = this.#waiting ? this.seenRevision : Math.max(hub.revision, this.seenRevision)
+    // Who asked for what comes after a revision that is not there yet has seen nothing that could be said.
+    if (revision > view.clock.revision()) return
+    const frames = this.#frames([this.#bookmarkEvent(revision, false)])
+    if (!(frames instanceof Promise)) this.#writeBookmark(frames[0]!)
+    else this.#laterBookmark(frames).catch((error: unknown) => this.#fail(error))
   }
 
   /** Unless an event came while it was made: then it would lie about the order. */
-  async #laterBookmark(shown: Promise<Uint8Array[]>): Promise<void> {
-    const [deliveries, state, revision] = [this.#deliveries, this.#state, this.#revision]
-    const [bytes] = await shown
-    if (deliveries === this.#deliveries && state === this.#state && revision === this.#revision)
+  async #laterBookmark(frames: Promise<Uint8Array[]>): Promise<void> {
+    const [deliveries, state, revision] = [this.#deliveries, this.#state, this.seenRevision]
+    const [bytes] = await frames
+    if (deliveries === this.#deliveries && state === this.#state && revision === this.seenRevision)
       this.#writeBookmark(bytes!)
   }
 
   #writeBookmark(bytes: Uint8Array): void {
-    const { stream, framing } = this.#options
+    const { stream } = this.#options
     this.#begun = true
-    const bookmark = framing.frame('BOOKMARK', bytes)
-    stream.cork(() => stream.write(bookmark))
-    this.#series.sent(bookmark.byteLength, 1)
+    stream.cork(() => stream.write(bytes))
+    this.#series.sent(bytes.byteLength, 1)
   }
 
-  #bookmarkItem(revision: number, initialEventsEnd: boolean): ConversionItem {
-    const body = Buffer.from(this.#options.request.resource.bookmark(revision, initialEventsEnd))
-    return { id: `bookmark@${revision}${initialEventsEnd ? '!' : ''}`, body }
+  #bookmarkEvent(revision: number, initialEventsEnd: boolean): WatchEvent {
+    const { request, form, framing } = this.#options
+    const object = Buffer.from(request.resource.bookmark(revision, initialEventsEnd))
+    const body = form === undefined ? framing.frame('BOOKMARK', object) : object
+    return { type: 'BOOKMARK', item: { id: `bookmark@${revision}${initialEventsEnd ? '!' : ''}`, body } }
   }
 
   #fail(error: unknown): void {
     if (this.#over()) return
     const { stream, framing } = this.#options
-    const { status } = watchError(error, this.#revision)
-    const bytes = framing.error(status)
+    const bytes = framing.error(watchStatus(error, this.seenRevision).status)
     stream.cork(() => stream.write(bytes))
     this.#series.sent(bytes.byteLength, 1)
     this.end()
@@ -399,19 +422,12 @@ export class Watch implements HubWatcher {
     if (this.#state === 'parked') this.#series.parked.add(-1)
     this.#series.watchers.add(-1)
     this.#state = 'ended'
-    for (const timer of this.#timers) timer.cancel()
+    this.#timeout?.cancel()
+    this.#bookmarks?.stop()
     this.#stall.stop()
     this.#options.hub.leave(this)
     this.#drained?.()
     this.#advanced?.()
-    this.#options.onEnd()
+    this.#options.onEnd(this)
   }
-}
-
-function watchError(error: unknown, revision: number): StatusError {
-  if (isStorageError(error, 'too-old'))
-    return newExpired(`too old resource version: ${revision} (${error.fields.compactRevision ?? 0})`)
-  if (isStorageError(error, 'too-large')) return tooLarge(revision, error.fields.currentRevision ?? 0)
-  if (error instanceof Error && 'status' in error) return error as StatusError
-  return newUnknown(error instanceof Error ? error.message : String(error))
 }

@@ -1,6 +1,6 @@
 /**
- * Thread: any. Which state a list reads: the rules of resourceVersion, resourceVersionMatch, limit and continue, the same
- * for a store and for the cacher around it.
+ * Thread: any. Which state a list reads: the rules of resourceVersion, resourceVersionMatch, limit and continue. This is the
+ * one table of them: a store, the cacher around it, and the front end all ask here.
  *
  * | continue | resourceVersion | match        | limit | reads at                                |
  * | -------- | --------------- | ------------ | ----- | --------------------------------------- |
@@ -11,45 +11,72 @@
  * | –        | V               | NotOlderThan | any   | newest, at least V                      |
  * | –        | V > 0           | ''           | > 0   | V (recursive only)                      |
  * | –        | V               | ''           | 0     | newest, at least V                      |
+ *
+ * What is read from memory at resourceVersion 0 is given whole, whatever the limit (unless a token asks for a page): a page
+ * of a state that may be old helps nobody, and Kubernetes' watch cache does the same (`memoryLimit`).
  */
 import { decodeContinue } from './continue-token.js'
 import { StorageError } from './errors.js'
-import type { ListOptions, ResourceVersionMatch, Versioner } from './interface.js'
+import type { ResourceVersionMatch } from './interface.js'
 
 const MATCH_RULES: ReadonlySet<string> = new Set<ResourceVersionMatch>(['', 'Exact', 'NotOlderThan'])
 
-export interface ListPosition {
-  /** The exact revision to read; 0: the newest. */
-  readonly revision: number
-  /** Where a continued list goes on; undefined at the start. */
-  readonly startKey: string | undefined
-  /** The answer must not be older than this; 0: no demand. */
-  readonly minimumRevision: number
+/** What a list asks for, as its client wrote it. */
+export interface ListDemand {
+  readonly resourceVersion: string
+  readonly resourceVersionMatch: string
+  /** 0: no limit. */
+  readonly limit: number
+  /** '' at the start of a list. */
+  readonly continueToken: string
+  /** True: everything below the key. False: the one object at the key. */
+  readonly recursive: boolean
 }
 
-export function resolveListPosition<T>(
+/** The state that a read is answered from. */
+export interface ReadPosition {
+  /** The exact revision to read; 0: the newest. */
+  readonly revision: number
+  /** The answer must not be older than this; 0: no demand. */
+  readonly minimumRevision: number
+  /** Everything that was acknowledged before the read must be in it. */
+  readonly consistent: boolean
+}
+
+export interface ListPosition extends ReadPosition {
+  /** Where a continued list goes on; undefined at the start. */
+  readonly startKey: string | undefined
+  /** The limit for a reader of memory; 0: no limit. */
+  readonly memoryLimit: number
+}
+
+/** `parse` gives the number of a resourceVersion ('' is 0), or throws what its caller is told. */
+export function resolveListPosition(
   keyPrefix: string,
-  versioner: Versioner<T>,
-  options: ListOptions<T>,
+  demand: ListDemand,
+  parse: (resourceVersion: string) => number,
 ): ListPosition {
-  const { predicate, resourceVersion, resourceVersionMatch, recursive } = options
-  if (recursive && predicate.continueToken !== '') {
-    const position = decodeContinue(predicate.continueToken, keyPrefix)
+  const { resourceVersion, resourceVersionMatch, recursive, limit, continueToken } = demand
+  const memoryLimit = recursive && (resourceVersion !== '0' || continueToken !== '') ? limit : 0
+  if (recursive && continueToken !== '') {
+    const position = decodeContinue(continueToken, keyPrefix)
     if (resourceVersion !== '' && resourceVersion !== '0') {
       throw new StorageError('invalid-request', 'specifying resource version is not allowed when using continue')
     }
-    return { revision: Math.max(position.revision, 0), startKey: position.startKey, minimumRevision: 0 }
+    const revision = Math.max(position.revision, 0)
+    return { revision, minimumRevision: 0, consistent: revision === 0, startKey: position.startKey, memoryLimit }
   }
-  const asked = versioner.parseResourceVersion(resourceVersion)
+  const asked = parse(resourceVersion)
   if (resourceVersion !== '' && !MATCH_RULES.has(resourceVersionMatch)) {
     throw new StorageError('invalid-request', `unknown resourceVersionMatch ${JSON.stringify(resourceVersionMatch)}`)
   }
   const exact =
     resourceVersion !== '' &&
-    (resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && recursive && predicate.limit > 0))
+    (resourceVersionMatch === 'Exact' || (resourceVersionMatch === '' && recursive && limit > 0))
+  const consistent = resourceVersion === ''
   return exact
-    ? { revision: asked, startKey: undefined, minimumRevision: 0 }
-    : { revision: 0, startKey: undefined, minimumRevision: asked }
+    ? { revision: asked, minimumRevision: 0, consistent, startKey: undefined, memoryLimit }
+    : { revision: 0, minimumRevision: asked, consistent, startKey: undefined, memoryLimit }
 }
 
 /** Throws `too-large` when a client has seen a revision that this store has not reached. */

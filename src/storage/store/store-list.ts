@@ -23,7 +23,11 @@ export async function listObjects<T>(
   keyPrefix: string,
   options: ListOptions<T>,
 ): Promise<ListResult<T>> {
-  const position = resolveListPosition(keyPrefix, core.objects.versioner, options)
+  const { limit, continueToken } = options.predicate
+  const { versioner } = core.objects
+  const position = resolveListPosition(keyPrefix, { ...options, limit, continueToken }, (version) =>
+    versioner.parseResourceVersion(version),
+  )
   return options.recursive
     ? listRecursive(core, keyPrefix, options, position)
     : listSingle(core, keyPrefix, options, position)

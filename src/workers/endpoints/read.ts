@@ -25,7 +25,7 @@ export async function read(worker: WorkerRequest): Promise<EncodedResponse> {
   const list = await endpoint.store.list(context, selectors, {
     resourceVersion: options.resourceVersion,
     resourceVersionMatch: options.resourceVersionMatch as ResourceVersionMatch,
-    limit: options.resourceVersion === '0' ? 0 : options.limit,
+    limit: options.limit,
     continueToken: options.continueToken,
   })
   return encodeList(worker, list)

@@ -11,7 +11,7 @@ import { isStatusError } from '../../api/status.js'
 import type { RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { keyRange } from '../../cacher/read/key-range.js'
-import type { ResourceCache } from '../../cacher/read/resource-cache.js'
+import type { ResourceView } from '../../cacher/read/resource-view.js'
 import { listAll } from '../../registry/generic/list-all.js'
 import type { RESTOptionsGetter } from '../../registry/generic/rest-options.js'
 import type { Store } from '../../registry/generic/store.js'
@@ -31,7 +31,7 @@ interface Source {
   readonly store: Store
   readonly schema: StructSchema
   readonly keys: KeySpace
-  readonly cache: ResourceCache
+  readonly cache: ResourceView
   /** By key in the store: what was decoded last. */
   readonly decoded: Map<string, { readonly revision: number; readonly object: KubeObject }>
 }

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { CacheDelegator } from '#keelson/cacher/read/cache-delegator.js'
-import type { ResourceCache } from '#keelson/cacher/read/resource-cache.js'
+import type { ResourceView } from '#keelson/cacher/read/resource-view.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 import { listOptions, makePod, namesOf, newPod, type Pod, versionOf } from '../../contract/pod.js'
 import { openStore } from '../../contract/store-harness.js'
@@ -18,7 +18,7 @@ function fixture(t: Test) {
   const revisionClock = new MemoryClock()
   const arena = new MemoryArena(revisionClock)
   const fence = { passes: true, asked: 0 }
-  const cache: ResourceCache = {
+  const cache: ResourceView = {
     clock: revisionClock,
     fence: {
       pass: () => {
@@ -31,7 +31,7 @@ function fixture(t: Test) {
   }
   const delegator = new CacheDelegator<Pod>({
     storage: store,
-    cache,
+    view: cache,
     decodeBody: (body) => JSON.parse(Buffer.from(body).toString('utf8')) as Pod,
     newObject: newPod,
     pathPrefix: '/registry',

@@ -33,7 +33,7 @@ function frontEnd(options: Partial<FrontEndOptions> = {}) {
   paths.exact('/never', () => new Promise<void>(() => undefined))
   const unused = new Proxy({}, { get: () => () => t.fail('not for this request') })
   const server = new FrontEnd({
-    cache: { ...unused, clock: unused } as FrontEndOptions['cache'],
+    views: () => unused as ReturnType<FrontEndOptions['views']>,
     pool: unused as FrontEndOptions['pool'],
     clock,
     random: () => 0,
@@ -292,7 +292,7 @@ t.test('an answer that its client does not take is broken off in the end', async
 
 t.test('a watch while memory fills is told to come again', async (t) => {
   const filling = { arena: () => undefined, fallen: () => false }
-  const { send, server } = frontEnd({ cache: filling as unknown as FrontEndOptions['cache'] })
+  const { send, server } = frontEnd({ views: () => filling as unknown as ReturnType<FrontEndOptions['views']> })
   const info = {
     group: '',
     version: 'v1',

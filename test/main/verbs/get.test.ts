@@ -1,42 +1,44 @@
 import t from 'tap'
-import type { ArenaReader } from '#keelson/cacher/memory/shared-memory.js'
+import type { ResourceView } from '#keelson/cacher/read/resource-view.js'
 import { getObject } from '#keelson/main/verbs/get.js'
 import type { ReadContext, ReadRequest } from '#keelson/main/verbs/read-context.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 
 const request = { query: new URLSearchParams() } as ReadRequest
-const arena = (failure: Error) =>
-  ({
-    ready: () => true,
-    snapshot: () => {
-      throw failure
-    },
-  }) as unknown as ArenaReader
+const viewOf = (fence: true | Promise<boolean>, arena: object): ResourceView =>
+  ({ fence: { pass: () => fence }, arena: () => ({ ready: () => true, ...arena }) }) as unknown as ResourceView
+const failing = (failure: Error) => ({
+  snapshot: () => {
+    throw failure
+  },
+})
 
-function context(fence: true | Promise<boolean>): { context: ReadContext; asked: ReadRequest[] } {
+function context(): { context: ReadContext; asked: ReadRequest[] } {
   const asked: ReadRequest[] = []
   const answerFromPool = async (one: ReadRequest): Promise<void> => void asked.push(one)
-  return { context: { cache: { fence: () => fence }, answerFromPool } as unknown as ReadContext, asked }
+  return { context: { answerFromPool } as unknown as ReadContext, asked }
 }
 
 t.test('memory that goes between two looks at it: the storage answers', async (t) => {
   for (const fence of [true, Promise.resolve(true)] as const) {
-    const { context: reads, asked } = context(fence)
-    await getObject(request, arena(new StorageError('not-ready', 'gone')), reads, undefined)
+    const { context: reads, asked } = context()
+    await getObject(request, viewOf(fence, failing(new StorageError('not-ready', 'gone'))), reads, undefined)
     t.same(asked, [request])
   }
 })
 
 t.test('any other failure is one', async (t) => {
-  const { context: reads, asked } = context(Promise.resolve(true))
-  await t.rejects(getObject(request, arena(new Error('broken')), reads, undefined)!, { message: 'broken' })
+  const { context: reads, asked } = context()
+  await t.rejects(getObject(request, viewOf(Promise.resolve(true), failing(new Error('broken'))), reads, undefined)!, {
+    message: 'broken',
+  })
   t.same(asked, [])
 })
 
 t.test('what cannot be converted here is answered by the pool, which knows why', async (t) => {
-  const { context: reads, asked } = context(true)
+  const { context: reads, asked } = context()
   const record = { key: 'k', modRevision: 1, body: () => new Uint8Array() }
-  const memory = { snapshot: () => ({ get: () => record, release: () => undefined }) } as unknown as ArenaReader
+  const memory = viewOf(true, { snapshot: () => ({ get: () => record, release: () => undefined }) })
   const converter = { convert: () => Promise.reject(new Error('not served any more')) }
   const converted = {
     ...request,

@@ -3,14 +3,15 @@ import { parseListOptions } from '#keelson/api/list-options.js'
 import { MapAttributes } from '#keelson/api/selector.js'
 import { parseSelectors } from '#keelson/api/selectors.js'
 import type { CacheEvent, RecordView } from '#keelson/cacher/memory/shared-memory.js'
+import { triggerOf } from '#keelson/cacher/read/trigger.js'
 import { HubBatch } from '#keelson/main/verbs/hub-batch.js'
 import type { HubFrames } from '#keelson/main/verbs/hub-frames.js'
-import { Audience, HubMembers, type HubWatcher, triggerOf } from '#keelson/main/verbs/hub-members.js'
+import { Audience, HubMembers, type HubWatcher } from '#keelson/main/verbs/hub-members.js'
 import type { WatchSeries } from '#keelson/main/verbs/read-metrics.js'
 
 const FIELDS = ['metadata.name', 'metadata.namespace', 'spec.nodeName']
 const ROOT = '/registry/pods/'
-const scope = (start: string) => ({ start, end: `${start}\u{ffff}` })
+const scope = (start: string) => ({ startKey: start, endKey: `${start}\u{ffff}` })
 const record = (key: string, fields: Record<string, string>): RecordView => ({
   key,
   uid: '',

@@ -1,11 +1,11 @@
 /**
- * Thread: main. Which lists find their objects by the value of a field: those by a field that is asked for again and again,
+ * Thread: any. Which lists find their objects by the value of a field: those by a field that is asked for again and again,
  * as each kubelet asks for the pods of its node. Making an index costs more than one list.
  */
-import { FieldIndex } from '../../cacher/memory/field-index.js'
-import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
-import type { Trigger } from './hub-members.js'
-import type { KeyScope } from './key-scope.js'
+import { FieldIndex } from '../memory/field-index.js'
+import type { ArenaReader, RecordView, Snapshot } from '../memory/shared-memory.js'
+import type { KeyRange } from './key-range.js'
+import type { Trigger } from './trigger.js'
 
 /** So many lists by one field are read through before an index is made. */
 const WORTH_AFTER = 3
@@ -21,20 +21,22 @@ export class FieldIndexes {
   readonly #arenas = new WeakMap<ArenaReader, Map<string, Asked>>()
 
   /**
-   * Visits the records of the scope, in order, that the trigger lets through, or all of them; stops when the visitor
+   * Visits the records of the range, in order, that the trigger lets through, or all of them; stops when the visitor
    * returns false. Gives the field by which they were found, '' when they were all looked at.
    */
   scan(
     arena: ArenaReader,
     snapshot: Snapshot,
     trigger: Trigger | undefined,
-    { start, end }: KeyScope,
+    range: KeyRange,
     visit: (record: RecordView) => boolean | undefined,
   ): string {
     const index =
-      trigger === undefined || end === `${start}\0` ? undefined : this.#index(arena, snapshot, trigger.field)
-    if (index?.scan(snapshot, trigger!.value, { startKey: start, endKey: end }, visit) === true) return trigger!.field
-    snapshot.scan(start, end, visit)
+      trigger === undefined || range.endKey === `${range.startKey}\0`
+        ? undefined
+        : this.#index(arena, snapshot, trigger.field)
+    if (index?.scan(snapshot, trigger!.value, range, visit) === true) return trigger!.field
+    snapshot.scan(range.startKey, range.endKey, visit)
     return ''
   }
 

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
-import { FieldIndexes } from '#keelson/main/verbs/field-indexes.js'
-import { draft } from '../../cacher/memory/draft.js'
+import { FieldIndexes } from '#keelson/cacher/read/field-indexes.js'
+import { draft } from '../memory/draft.js'
 
-const PODS = { start: '/registry/pods/', end: '/registry/pods0' }
+const PODS = { startKey: '/registry/pods/', endKey: '/registry/pods0' }
 const OBJECTS = 1000
 
 t.test('lists by a field that is asked for again look at what has the value only', async (t) => {
@@ -47,5 +47,5 @@ t.test('lists by a field that is asked for again look at what has the value only
     'and follows what changes',
   )
   const one = '/registry/pods/default/p107'
-  t.same(list({ start: one, end: `${one}\0` }), { keys: [one], looked: 1 })
+  t.same(list({ startKey: one, endKey: `${one}\0` }), { keys: [one], looked: 1 })
 })

@@ -1,0 +1,90 @@
+/**
+ * Thread: any but the owner. The view of one resource over a CacheClient.
+ *
+ *   unknown (the first cluster stands in) ──the owner's notice names the cluster──▶ bound, for good
+ *
+ * A view may be asked for before the owner has told this thread of its resource (a definition that has just come). So it
+ * looks for its cluster when it is asked, and who listened to its clock before is told of the right one afterwards.
+ */
+import type { Fence } from '../clock/fence.js'
+import type { ArenaReader, ClockView } from '../memory/shared-memory.js'
+import type { ResourceView } from './resource-view.js'
+
+/** What a view needs of one storage cluster. */
+export interface ViewCluster {
+  readonly clock: ClockView
+  readonly fence: Fence
+}
+
+export interface ClientViewOptions {
+  /** The cluster of the resource; undefined while this thread does not know it. */
+  readonly cluster: () => ViewCluster | undefined
+  /** Stands in for it until then: nothing of the resource can be in memory yet. */
+  readonly standIn: () => ViewCluster
+  readonly arena: () => ArenaReader | undefined
+  readonly fallen: () => boolean
+}
+
+interface EarlyListener {
+  readonly listener: (revision: number) => void
+  stop: () => void
+}
+
+export class ClientView implements ResourceView {
+  readonly #options: ClientViewOptions
+  readonly #earlyListeners = new Set<EarlyListener>()
+  readonly #earlyClock: ClockView
+  #bound: ViewCluster | undefined
+
+  constructor(options: ClientViewOptions) {
+    this.#options = options
+    this.#earlyClock = {
+      revision: () => this.#cluster().clock.revision(),
+      reached: (revision, signal) => this.#cluster().clock.reached(revision, signal),
+      onAdvance: (listener) => this.#listenEarly(listener),
+    }
+  }
+
+  get clock(): ClockView {
+    return this.#find()?.clock ?? this.#earlyClock
+  }
+
+  get fence(): Fence {
+    return this.#cluster().fence
+  }
+
+  arena(): ArenaReader | undefined {
+    return this.#options.arena()
+  }
+
+  fallen(): boolean {
+    return this.#options.fallen()
+  }
+
+  /** The owner has told of the resource. */
+  bind(): void {
+    if (this.#find() === undefined) return
+    for (const early of this.#earlyListeners) {
+      early.stop()
+      early.stop = this.#cluster().clock.onAdvance(early.listener)
+    }
+  }
+
+  #find(): ViewCluster | undefined {
+    this.#bound ??= this.#options.cluster()
+    return this.#bound
+  }
+
+  #cluster(): ViewCluster {
+    return this.#find() ?? this.#options.standIn()
+  }
+
+  #listenEarly(listener: (revision: number) => void): () => void {
+    const early: EarlyListener = { listener, stop: this.#cluster().clock.onAdvance(listener) }
+    this.#earlyListeners.add(early)
+    return () => {
+      this.#earlyListeners.delete(early)
+      early.stop()
+    }
+  }
+}

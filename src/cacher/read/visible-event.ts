@@ -1,0 +1,21 @@
+/** Thread: any. What an event is to somebody who sees only what the selectors select. */
+import type { CacheEvent, RecordView } from '../memory/shared-memory.js'
+import { type RecordSelectors, selects, selectsAll } from './record-selectors.js'
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+/** Undefined: nothing is seen of it. */
+export function visibleType(event: CacheEvent, selectors: RecordSelectors): EventType | undefined {
+  if (selectsAll(selectors)) return event.type
+  const before = event.previous !== undefined && selects(selectors, event.previous)
+  const now = event.type !== 'DELETED' && selects(selectors, event.record)
+  if (now) return before ? 'MODIFIED' : 'ADDED'
+  return before ? 'DELETED' : undefined
+}
+
+/**
+ * The state that is shown. An object that only left the selection is shown as it was when it was last seen; that record has
+ * an older revision than the event, and whoever passes it on sets the event's.
+ */
+export const shownRecord = (event: CacheEvent, type: EventType): RecordView =>
+  type === 'DELETED' && event.type !== 'DELETED' ? event.previous! : event.record
