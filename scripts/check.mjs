@@ -38,6 +38,7 @@ function run(name, command, args) {
 
 await Promise.all([
   run('generate', process.execPath, ['scripts/generate.mjs', '--check']),
+  run('patterns', process.execPath, ['scripts/patterns.mjs']),
   ...checks.map(([tool, args]) => run(tool, `node_modules/.bin/${tool}`, args)),
 ])
 if (failed.length > 0) {

@@ -1,5 +1,6 @@
 /** Thread: any. Go's text of a duration (1h30m, 1.5s, 300ms) and the form in which Go prints it. */
 import { lookupTable } from '../lib/lookup-table.js'
+import { trimEndOf } from '../lib/trim-end.js'
 
 export class DurationError extends Error {
   override readonly name = 'DurationError'
@@ -16,21 +17,31 @@ const UNIT_NANOS: Readonly<Record<string, bigint>> = lookupTable({
   h: 3_600_000_000_000n,
 })
 const LIMIT = 1n << 63n
-const WHOLE_TEXT = /^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/
-const PARTS = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
+/** A number with more digits is beyond what 63 bits hold: it is not worth the arithmetic. */
+const MAX_DIGITS = 30
+const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y
+
+const invalidDuration = (text: string): DurationError =>
+  new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
+
 /** In nanoseconds, as time.ParseDuration reads it; throws DurationError. */
 export function parseDuration(text: string): bigint {
   const negative = text.startsWith('-')
   const body = text.replace(/^[+-]/, '')
   if (body === '0') return 0n
-  if (!WHOLE_TEXT.test(body)) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
   let total = 0n
-  for (const [, whole, fraction = '', unit] of body.matchAll(PARTS)) {
+  let at = 0
+  while (at < body.length) {
+    PART.lastIndex = at
+    const [part, whole = '', fraction = '', unit] = PART.exec(body) ?? []
+    if (part === undefined || (whole === '' && fraction === '') || whole.length > MAX_DIGITS)
+      throw invalidDuration(text)
     const nanos = UNIT_NANOS[unit!]!
     total += BigInt(whole || '0') * nanos + fractionNanos(fraction, Number(nanos))
+    at = PART.lastIndex
   }
   // Of whole numbers in 64 bits there is one more below zero than above it.
-  if (total > (negative ? LIMIT : LIMIT - 1n)) throw new DurationError(`time: invalid duration ${JSON.stringify(text)}`)
+  if (at === 0 || total > (negative ? LIMIT : LIMIT - 1n)) throw invalidDuration(text)
   return negative ? -total : total
 }
 
@@ -73,9 +84,6 @@ export function formatDuration(nanos: bigint): string {
 function decimal(value: bigint, unit: bigint): string {
   const rest = value % unit
   if (rest === 0n) return `${value / unit}`
-  const digits = rest
-    .toString()
-    .padStart(unit.toString().length - 1, '0')
-    .replace(/0+$/, '')
+  const digits = trimEndOf(rest.toString().padStart(unit.toString().length - 1, '0'), '0')
   return `${value / unit}.${digits}`
 }

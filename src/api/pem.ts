@@ -1,5 +1,5 @@
 /**
- * Thread: any. The first block of a PEM file. Whoever signs a request reads the file with a reader of their own: what one
+ * Thread: any. The blocks of a PEM file. Whoever signs a request reads the file with a reader of their own: what one
  * would pass over and another take is refused here, so that nobody checks one block and signs another.
  */
 export interface PemBlock {
@@ -23,3 +23,49 @@ export function firstPemBlock(text: string): PemBlock | undefined {
   const base64 = body.replace(/\s/g, '')
   return type === '' || !BASE64.test(base64) ? undefined : { type, bytes: Buffer.from(base64, 'base64') }
 }
+
+export interface PemText {
+  /** CERTIFICATE */
+  readonly label: string
+  /** From the line that begins the block to the one that ends it, both included. */
+  readonly text: string
+}
+
+const DASHES = '-----'
+const END = '-----END '
+
+/** Every block whose beginning and next end bear one label. Each position of the text is looked at a bounded number of times. */
+export function pemBlocks(text: string): PemText[] {
+  const blocks: PemText[] = []
+  let end = -1
+  for (let begin = text.indexOf(BEGIN); begin >= 0; ) {
+    const label = labelAt(text, begin + BEGIN.length)
+    let next = begin + BEGIN.length
+    if (label !== undefined) {
+      next += label.length + DASHES.length
+      if (end < next) end = text.indexOf(END, next)
+      if (end < 0) break
+      const after = end + END.length + label.length + DASHES.length
+      if (text.startsWith(`${label}${DASHES}`, end + END.length)) {
+        blocks.push({ label, text: text.slice(begin, after) })
+        next = after
+      }
+    }
+    begin = text.indexOf(BEGIN, next)
+  }
+  return blocks
+}
+
+/** The longest label that anybody uses is a third of it. */
+const MAX_LABEL = 100
+
+function labelAt(text: string, start: number): string | undefined {
+  const near = text.slice(start, start + MAX_LABEL + DASHES.length)
+  const length = near.indexOf(DASHES)
+  return length <= 0 || near.slice(0, length).includes('\n') ? undefined : near.slice(0, length)
+}
+
+export const certificateBlocks = (text: string): string[] =>
+  pemBlocks(text)
+    .filter(({ label }) => label === 'CERTIFICATE')
+    .map(({ text: block }) => block)

@@ -3,6 +3,8 @@
  * no fraction, the largest suffix that loses nothing, in the family of suffixes that the text came with.
  */
 
+import { trimEndOf } from '../lib/trim-end.js'
+
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent'
 
 export class QuantityError extends Error {
@@ -25,13 +27,15 @@ const DECIMAL_BY_EXPONENT = new Map([...DECIMAL_SUFFIXES].map(([suffix, exponent
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
 const BINARY_BITS: ReadonlyMap<string, number> = new Map(BINARY_SUFFIXES.slice(1).map((s, i) => [s, 10 * (i + 1)]))
 
-const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*(?:[+-]?\d+)?)$/
+const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[+-]?|[+-])\d+|[eEinumkKMGTP]*)$/
 const MAX_INT64 = (1n << 63n) - 1n
 const NANO = -9
 /** More digits than this never took Kubernetes' short way, which keeps the text as it came. */
 const SHORT_DIGITS = 18
 /** Beyond it a number is a mistake or an attack: exact arithmetic on it would need megabytes. */
 const MAX_EXPONENT = 1000
+/** As many digits as an exponent may move them; Kubernetes has no limit and pays for each digit with all of them. */
+const MAX_DIGITS = 1000
 
 export class Quantity {
   /** The value is unscaled × 10^scale. */
@@ -124,17 +128,12 @@ export class Quantity {
   }
 
   #decimal(): string {
-    let amount = this.#unscaled
-    let exponent = this.#scale
-    while (amount % 10n === 0n) {
-      amount /= 10n
-      exponent++
-    }
-    const largest = this.format === 'DecimalExponent' ? Number.POSITIVE_INFINITY : 18
-    while (exponent % 3 !== 0 || exponent > largest) {
-      amount *= 10n
-      exponent--
-    }
+    const digits = `${this.#unscaled}`
+    const kept = trimEndOf(digits, '0')
+    const exact = this.#scale + digits.length - kept.length
+    const whole = exact - (((exact % 3) + 3) % 3)
+    const exponent = this.format === 'DecimalExponent' ? whole : Math.min(whole, 18)
+    const amount = kept.padEnd(kept.length + exact - exponent, '0')
     if (this.format === 'DecimalExponent') return exponent === 0 ? `${amount}` : `${amount}e${exponent}`
     return `${amount}${DECIMAL_BY_EXPONENT.get(exponent) ?? ''}`
   }
@@ -183,6 +182,7 @@ export function parseQuantity(text: string): Quantity {
   ]
   const { exponent, bits, format } = interpretSuffix(suffix)
   const numerator = whole.replace(/^0+/, '') || '0'
+  if (numerator.length + fraction.length > MAX_DIGITS) throw outOfRange()
   const digits = BigInt(numerator + fraction)
   const scale = exponent - fraction.length
   const signed = sign === '-' ? -digits : digits
@@ -231,10 +231,11 @@ function interpretSuffix(suffix: string): { exponent: number; bits: number; form
   if (bits !== undefined) return { exponent: 0, bits, format: 'BinarySI' }
   const exponent = /^[eE]([+-]?\d+)$/.exec(suffix)?.[1]
   if (exponent === undefined) throw new QuantityError("unable to parse quantity's suffix")
-  if (Math.abs(Number(exponent)) > MAX_EXPONENT) throw new QuantityError('numeric part of quantity is out of range')
+  if (Math.abs(Number(exponent)) > MAX_EXPONENT) throw outOfRange()
   return { exponent: Number(exponent), bits: 0, format: 'DecimalExponent' }
 }
 
+const outOfRange = (): QuantityError => new QuantityError('numeric part of quantity is out of range')
 const wrongFormat = (): QuantityError =>
   new QuantityError("quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'")
 

@@ -5,6 +5,7 @@ import type { AgentOptions } from 'node:https'
 import path from 'node:path'
 import type { Json, JsonObject } from '../api/object.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
+import { trimEndOf } from '../lib/trim-end.js'
 
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError'
@@ -71,7 +72,7 @@ export function parseKubeconfig(text: string, read: (name: string) => string): K
     return file === '' ? undefined : read(file)
   }
   return {
-    server: server.replace(/\/+$/, ''),
+    server: trimEndOf(server, '/'),
     serverName: textOf(found, 'tls-server-name') || undefined,
     insecureSkipVerify: found['insecure-skip-tls-verify'] === true,
     ca: pem(found, 'certificate-authority'),

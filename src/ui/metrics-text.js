@@ -10,7 +10,7 @@ export function parseMetrics(text) {
     if (brace >= 0)
       for (const [, label, value] of line
         .slice(brace + 1, line.lastIndexOf('}'))
-        .matchAll(/([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/g))
+        .matchAll(/,?([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\.)*)"/gy))
         labels[label] = value.replace(/\\(.)/g, (_, c) => (c === 'n' ? '\n' : c))
     samples.push({ name, labels, value: Number(line.slice(space + 1)) })
   }

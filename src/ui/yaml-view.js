@@ -1,12 +1,14 @@
 /** An object's YAML: keys in a colour of their own, and without managedFields unless they are asked for. */
 import { element } from './view.js'
 
-const KEY = /^((?:\s*- )*\s*)([^\s:][^:]*|"[^"]*")(:(?: .*)?)$/
+const INDENT = /^(?: |- )*/
+const KEY = /^([^\s:][^:]*|"[^"]*")(:(?: .*)?)$/
 
 export function showYaml(target, text, withManagedFields) {
   const lines = (withManagedFields ? text : withoutManagedFields(text)).trimEnd().split('\n')
   const pieces = lines.flatMap((line) => {
-    const [, indent, key, rest] = KEY.exec(line) ?? []
+    const [indent] = INDENT.exec(line)
+    const [, key, rest] = KEY.exec(line.slice(indent.length)) ?? []
     return key === undefined ? [`${line}\n`] : [indent, element('span', { className: 'key' }, key), `${rest}\n`]
   })
   target.replaceChildren(...pieces)

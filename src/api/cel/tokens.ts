@@ -10,7 +10,7 @@ export interface Token {
   readonly literal?: { readonly type: LiteralType; readonly value: unknown }
 }
 
-const SPACE = /(?:[ \t\n\f\r]+|\/\/[^\n]*)+/y
+const SPACE = /[ \t\n\f\r]+|\/\/[^\n]*/y
 const NUMBER = /0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|\d+[uU]?/y
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y
 const ESCAPED_NAME = /`[A-Za-z0-9_.\-/ ]+`/y

@@ -10,7 +10,7 @@ const MAX_PORT = 65535
 
 /** Also `30000+100`, a base and how many more. Undefined when it is no range of ports. */
 export function parsePortRange(text: string): PortRange | undefined {
-  const match = /^\s*(\d{1,5})\s*(?:([-+])\s*(\d{1,5}))?\s*$/.exec(text)
+  const match = /^(\d{1,5})(?:\s*([-+])\s*(\d{1,5}))?$/.exec(text.trim())
   if (match === null) return undefined
   const low = Number(match[1])
   const second = Number(match[3] ?? '0')

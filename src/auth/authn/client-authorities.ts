@@ -1,9 +1,10 @@
 /** Thread: any. The authorities whose client certificates count, and whether a certificate is one of theirs. */
+
 import { X509Certificate } from 'node:crypto'
+import { certificateBlocks } from '../../api/pem.js'
 import { InvalidCredentials } from '../interface.js'
 import { type CertificateSubject, certificateSubject, DerError } from './der-subject.js'
 
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USAGE = '2.5.29.37.0'
 
@@ -57,7 +58,7 @@ export class ClientAuthorities {
 }
 
 export function certificatesIn(pem: string): X509Certificate[] {
-  return [...pem.matchAll(PEM_CERTIFICATE)].map(([block]) => {
+  return certificateBlocks(pem).map((block) => {
     try {
       return new X509Certificate(block)
     } catch (error) {

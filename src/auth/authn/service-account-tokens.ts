@@ -1,6 +1,8 @@
 /** Thread: any. The keys of service-account tokens, and the making of tokens (TokenRequest). */
+
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID, X509Certificate } from 'node:crypto'
 import type { JsonObject } from '../../api/object.js'
+import { pemBlocks } from '../../api/pem.js'
 import { formatTime } from '../../api/time.js'
 import type { ServiceAccountTokenConfig } from '../../protocol/server-credentials.js'
 import {
@@ -112,14 +114,12 @@ export function signingKey(pem: string): SigningKey {
   return { id: keyIdOf(createPublicKey(key)), key, algorithm: algorithmsOf(key)[0]! }
 }
 
-const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g
-
 /** All keys in PEM texts, each once. Throws JwtError when a text has none. */
 export function verificationKeys(pems: readonly string[]): VerificationKey[] {
   const keys = new Map<string, VerificationKey>()
   for (const pem of pems) {
     let found = 0
-    for (const [block, label = ''] of pem.matchAll(PEM_BLOCK)) {
+    for (const { text: block, label } of pemBlocks(pem)) {
       // openssl writes the parameters of a curve in front of a key.
       if (label === 'EC PARAMETERS') continue
       const key = verificationKey(publicKeyOf(block, label))

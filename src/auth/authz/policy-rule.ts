@@ -1,4 +1,5 @@
 /** Thread: any. A rule of RBAC, and the rules of one role made ready to be asked: by resource, without a search. */
+import { trimEndOf } from '../../lib/trim-end.js'
 
 export interface PolicyRule {
   readonly verbs: readonly string[]
@@ -50,7 +51,7 @@ const has = (list: readonly string[], value: string): boolean => list.includes(v
 /** A rule for paths: all, exactly one, or all that begin so. */
 export function pathMatches(rule: string, path: string): boolean {
   if (rule === '*' || rule === path) return true
-  return rule.endsWith('*') && path.startsWith(rule.replace(/\*+$/, ''))
+  return rule.endsWith('*') && path.startsWith(trimEndOf(rule, '*'))
 }
 
 export class RoleRules {

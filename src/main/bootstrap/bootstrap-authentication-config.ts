@@ -2,9 +2,11 @@
  * Thread: main. What extension servers need to know to trust this one, in kube-system: whose client certificates it
  * accepts, and which headers of which front proxy. Several servers add what they have; what has expired goes.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeObject } from '../../api/object.js'
+import { certificateBlocks } from '../../api/pem.js'
 import type { AuthenticationConfig } from '../../protocol/server-credentials.js'
 import type { BootstrapTask } from './bootstrap.js'
 import { SYSTEM_NAMESPACES_TASK } from './bootstrap-objects.js'
@@ -79,9 +81,8 @@ function listOf(text = '[]'): string[] {
 
 /** Each certificate once, those that have expired not at all. */
 function certificates(text: string, nowMs: number): string {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []
   const kept = new Map<string, string>()
-  for (const block of blocks) {
+  for (const block of certificateBlocks(text)) {
     const certificate = parse(block)
     if (certificate !== undefined && Date.parse(certificate.validTo) > nowMs)
       kept.set(certificate.fingerprint256, `${block}\n`)

@@ -108,7 +108,7 @@ function generalName(host: string): Buffer {
 }
 
 function ipv6Bytes(address: string): Buffer {
-  const plain = address.replace(/%.*$/, '')
+  const plain = address.split('%', 1)[0]!
   // The last 32 bits may be written as an IPv4 address.
   const [, before = plain, ipv4] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(plain) ?? []
   const text =

@@ -50,8 +50,10 @@ const TEXT_ELEMENTS: ReadonlySet<string> = new Set([
 /** A tag or a comment that has not ended after so many characters is passed on as it is. */
 const MAX_HELD = 64 * 1024
 
+const SPACES = ' \t\n\r\f'
 const URL_PARTS = /^(?:[a-z][a-z\d+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is
-const ATTRIBUTE = /([^\s"'<>/=]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)/g
+/** Attributes and what stands between them, one after the other: a name without a value is not looked at again from within. */
+const ATTRIBUTE = /([^\s"'<>/=]+)(?:(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+))?|[\s"'<>/=]+/gy
 
 export interface LinkScope {
   /** /api/v1/namespaces/default/services/web/proxy */
@@ -102,63 +104,111 @@ class LinkStream extends Transform {
   }
 }
 
+/**
+ *          '<'            a letter, / ! ?            '>'
+ *   text ───────► open ───────────────────► tag ───────────► text
+ *     ▲             │ '<!--'                                   ▲
+ *     └─ no markup ─┴─────────► comment ───────── '-->' ───────┘
+ *
+ * Every character is looked at once, however the page is cut into chunks.
+ */
 export class PageLinks {
   readonly #rewrite: (link: string) => string
+  #state: 'text' | 'open' | 'tag' | 'comment' = 'text'
   /** From the last `<` on, when what began there has not ended. */
   #held = ''
   /** The element whose text we are in; '' for none. */
   #textOf = ''
+  /** In a tag: the quote that is open, and whether a value may begin here. */
+  #quote = ''
+  #afterEquals = false
+  /** In a comment: its last two characters. */
+  #tail = ''
 
   constructor(rewrite: (link: string) => string) {
     this.#rewrite = rewrite
   }
 
   push(text: string): string {
-    const page = this.#held + text
     let out = ''
     let at = 0
-    for (;;) {
-      const open = page.indexOf('<', at)
-      if (open === -1) break
-      out += page.slice(at, open)
-      const end = this.#endOfTag(page, open)
-      if (end === -1) {
-        this.#held = page.slice(open)
-        return this.#held.length > MAX_HELD ? out + this.end() : out
+    while (at < text.length) {
+      if (this.#state === 'text') {
+        const open = text.indexOf('<', at)
+        if (open === -1) return out + text.slice(at)
+        out += text.slice(at, open)
+        this.#state = 'open'
+        this.#held = '<'
+        at = open + 1
+      } else if (this.#state === 'open') {
+        const c = text[at]!
+        const next = this.#opened(this.#held + c)
+        if (next === 'text') {
+          // The character itself may begin something, and the others that were held begin nothing.
+          out += this.end()
+          continue
+        }
+        this.#state = next
+        // The character may end the tag already, as in `<!>`.
+        if (next === 'tag') continue
+        this.#held += c
+        at++
+      } else {
+        const end = this.#state === 'tag' ? this.#endOfTag(text, at) : this.#endOfComment(text, at)
+        this.#held += text.slice(at, end === -1 ? text.length : end)
+        at = end === -1 ? text.length : end
+        if (end !== -1) {
+          const held = this.end()
+          out += this.#tag(held)
+        } else if (this.#held.length > MAX_HELD) out += this.end()
       }
-      out += this.#tag(page.slice(open, end))
-      at = end
     }
-    this.#held = ''
-    return out + page.slice(at)
+    return out
   }
 
   end(): string {
     const rest = this.#held
     this.#held = ''
+    this.#state = 'text'
+    this.#quote = ''
+    this.#afterEquals = false
+    this.#tail = ''
     return rest
   }
 
-  /** Behind what begins at `open`; -1: not there yet. */
-  #endOfTag(page: string, open: number): number {
+  /** What the first characters from a `<` on begin; 'open' when that takes more of them. */
+  #opened(seen: string): 'text' | 'open' | 'tag' | 'comment' {
     if (this.#textOf !== '') {
       const closing = `</${this.#textOf}`
-      const seen = page.slice(open, open + closing.length).toLowerCase()
-      if (seen.length < closing.length && closing.startsWith(seen)) return -1
-      if (seen !== closing) return open + 1
+      if (seen.toLowerCase() === closing) return 'tag'
+      return closing.startsWith(seen.toLowerCase()) ? 'open' : 'text'
     }
-    if (page.startsWith('<!--', open)) return after(page.indexOf('-->', open + 4), 3)
-    if ('<!--'.startsWith(page.slice(open, open + 4)) && page.length < open + 4) return -1
-    if (!/[a-z/!?]/i.test(page[open + 1]!)) return open + 1
-    let quote = ''
-    for (let i = open + 1; i < page.length; i++) {
-      const c = page[i]!
-      if (quote !== '') {
-        if (c === quote) quote = ''
+    if (seen === '<!--') return 'comment'
+    if ('<!--'.startsWith(seen)) return 'open'
+    return /[a-z/!?]/i.test(seen[1]!) ? 'tag' : 'text'
+  }
+
+  /** Behind the tag's end; -1: not there yet. */
+  #endOfTag(text: string, from: number): number {
+    for (let i = from; i < text.length; i++) {
+      const c = text[i]!
+      if (this.#quote !== '') {
+        if (c === this.#quote) this.#quote = ''
       } else if (c === '>') return i + 1
       // Quotes mean something where a value begins.
-      else if ((c === '"' || c === "'") && /=\s*$/.test(page.slice(Math.max(open, i - 16), i))) quote = c
+      else if ((c === '"' || c === "'") && this.#afterEquals) {
+        this.#quote = c
+        this.#afterEquals = false
+      } else this.#afterEquals = c === '=' || (this.#afterEquals && SPACES.includes(c))
     }
+    return -1
+  }
+
+  #endOfComment(text: string, from: number): number {
+    const rest = this.#tail + text.slice(from)
+    const end = rest.indexOf('-->')
+    if (end !== -1) return from + end + 3 - this.#tail.length
+    this.#tail = rest.slice(-2)
     return -1
   }
 
@@ -174,13 +224,11 @@ export class PageLinks {
     if (names === undefined) return tag
     const attributes = tag
       .slice(start.length)
-      .replace(ATTRIBUTE, (whole, key: string, equals: string, value: string) => {
-        if (!names.includes(key.toLowerCase())) return whole
+      .replace(ATTRIBUTE, (whole, key?: string, equals?: string, value?: string) => {
+        if (key === undefined || value === undefined || !names.includes(key.toLowerCase())) return whole
         const quote = value.startsWith('"') || value.startsWith("'") ? value[0]! : ''
         return `${key}${equals}${quote}${this.#rewrite(quote === '' ? value : value.slice(1, -1))}${quote}`
       })
     return start + attributes
   }
 }
-
-const after = (at: number, length: number): number => (at === -1 ? -1 : at + length)

@@ -108,5 +108,5 @@ function startOfThisProcess(): string {
 
 /** The reader list is a table: a heading, then one line a reader that starts with its pid. */
 function livePids(readerList: string): number[] {
-  return [...readerList.matchAll(/^\s*(\d+)\s+[0-9a-f]+\s/gm)].map((line) => Number(line[1]))
+  return [...readerList.matchAll(/^[ \t]*(\d+)[ \t]+[0-9a-f]+\s/gm)].map((line) => Number(line[1]))
 }

@@ -1,7 +1,9 @@
 /** Thread: pool. CertificateSigningRequests: who asks is what the server knows; what is asked never changes. */
+
 import { X509Certificate } from 'node:crypto'
 import { duplicate, FieldPath, forbidden, invalid, notSupported, required, tooLong } from '../../../api/field-error.js'
 import type { KubeObject } from '../../../api/object.js'
+import { pemBlocks } from '../../../api/pem.js'
 import { because, type Errors, each, type List, sameValue } from '../../../api/validation/checks.js'
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.js'
 import type { PartRules, ResourceRules } from '../../generic/resource-rules.js'
@@ -114,11 +116,11 @@ function conditionErrors(conditions: List<Condition>): Errors {
 function certificateErrors(base64: string | undefined): Errors {
   if ((base64 ?? '') === '') return []
   const text = Buffer.from(base64!, 'base64').toString('latin1')
-  const blocks = [...text.matchAll(/-----BEGIN ([^-\n]+)-----[\s\S]*?-----END \1-----/g)]
+  const blocks = pemBlocks(text)
   const wrong = (why: string): Errors => [invalid(CERTIFICATE, '<certificate data>', why)]
   if (blocks.length === 0) return wrong('must contain at least one CERTIFICATE PEM block')
-  if (blocks.some(([, type]) => type !== 'CERTIFICATE')) return wrong('only CERTIFICATE PEM blocks are allowed')
-  return blocks.every(([block]) => isCertificate(block)) ? [] : wrong('a certificate cannot be read')
+  if (blocks.some(({ label }) => label !== 'CERTIFICATE')) return wrong('only CERTIFICATE PEM blocks are allowed')
+  return blocks.every(({ text: block }) => isCertificate(block)) ? [] : wrong('a certificate cannot be read')
 }
 
 function isCertificate(pem: string): boolean {

@@ -11,8 +11,8 @@ import {
   optionalBy,
   requiredBy,
 } from '../../../api/validation/checks.js'
-import { lookupTable } from '../../../lib/lookup-table.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
+import { isIscsiName } from '../iscsi-name.js'
 import type { SourceName, VolumeSource } from './persistent-volume.js'
 
 type SourceRule = (source: VolumeSource, path: FieldPath, volumeName: string) => Errors
@@ -83,13 +83,6 @@ const glusterfs: SourceRule = (source, path) => [
   ...givenBy(source['endpointsNamespace'] as string | undefined, path.child('endpointsNamespace'), dnsLabel),
 ]
 
-const INITIATORS: Readonly<Record<string, RegExp>> = lookupTable({
-  iqn: /iqn\.\d{4}-\d{2}\.([A-Za-z0-9-.]+)(:[^,;*&$|\s]+)$/,
-  eui: /^eui.[A-Fa-f0-9]{16}$/,
-  naa: /^naa.[A-Fa-f0-9]{32}$/,
-})
-const isInitiator = (name: string): boolean => INITIATORS[name.slice(0, 3)]?.test(name) ?? false
-
 const iscsi: SourceRule = (source, path, volumeName) => {
   const errors = needs('targetPortal')(source, path, '')
   const [portal, initiator] = [textOf(source, 'targetPortal'), source['initiatorName'] as string | undefined]
@@ -97,7 +90,7 @@ const iscsi: SourceRule = (source, path, volumeName) => {
     errors.push(invalid(path.child('targetportal'), portal, 'is too long with the name of the volume'))
   errors.push(
     ...requiredBy(textOf(source, 'iqn'), path.child('iqn'), (iqn, at) =>
-      isInitiator(iqn) ? [] : [invalid(at, iqn, 'must be valid format')],
+      isIscsiName(iqn) ? [] : [invalid(at, iqn, 'must be valid format')],
     ),
     ...inRange((source['lun'] as number | undefined) ?? 0, path.child('lun'), 0, 255),
   )
@@ -105,7 +98,7 @@ const iscsi: SourceRule = (source, path, volumeName) => {
   if ((source['chapAuthDiscovery'] === true || source['chapAuthSession'] === true) && !secret)
     errors.push(required(path.child('secretRef')))
   if (secret) errors.push(...requiredBy(secret.name, path.child('secretRef', 'name')))
-  if (initiator !== undefined && !isInitiator(initiator))
+  if (initiator !== undefined && !isIscsiName(initiator))
     errors.push(invalid(path.child('initiatorname'), initiator, 'must be valid format'))
   return errors
 }

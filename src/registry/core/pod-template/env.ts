@@ -109,8 +109,12 @@ function fileKeyErrors(
   ]
 }
 
-/** metadata.labels['tier'] */
-const SUBSCRIPT = /^(.+?)\['(.*)'\]$/s
+/** metadata.labels['tier']: the field and what stands in the brackets. */
+function subscriptOf(fieldPath: string): [field: string, subscript: string] | undefined {
+  const open = fieldPath.indexOf("['")
+  if (open <= 0 || !fieldPath.endsWith("']") || fieldPath.length < open + 4) return undefined
+  return [fieldPath.slice(0, open), fieldPath.slice(open + 2, -2)]
+}
 
 export function fieldSelectorErrors(
   { apiVersion = '', fieldPath: given = '' }: ObjectFieldSelector,
@@ -121,7 +125,7 @@ export function fieldSelectorErrors(
   if (given === '') return [required(path.child('fieldPath'))]
   const fieldPath = OLD_NAMES.get(given) ?? given
   const at = path.child('fieldPath')
-  const [, field, subscript] = SUBSCRIPT.exec(fieldPath) ?? []
+  const [field, subscript] = subscriptOf(fieldPath) ?? []
   if (apiVersion !== 'v1') return [invalid(at, fieldPath, `unsupported pod version: ${apiVersion}`)]
   if (field !== undefined && subscript !== undefined) {
     if (field === 'metadata.annotations') return qualifiedName(subscript.toLowerCase(), path)

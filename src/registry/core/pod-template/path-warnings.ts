@@ -1,5 +1,6 @@
 /** Thread: any. Files of one volume that would be written one over the other. */
 import type { Volume, VolumeProjection } from '../../../api/generated/kinds/core.v1.js'
+import { trimEndOf } from '../../../lib/trim-end.js'
 
 export function overlappingPathWarnings(volumes: readonly Volume[]): string[] {
   return volumes.flatMap((volume) => {
@@ -26,12 +27,24 @@ function projectedPaths(source: VolumeProjection): string[] {
   return [certificateChainPath, keyPath, credentialBundlePath].filter((path) => path !== '')
 }
 
+/**
+ * Each path with the nearest one above or equal to it. Sorted by their steps, what lies below a path follows it, so one walk with
+ * a stack of the paths that are still open finds them all; a pod may name tens of thousands.
+ */
 function overlaps(paths: readonly string[]): string[] {
-  const trimmed = paths.map((path) => path.replace(/\/+$/, ''))
-  return trimmed.flatMap((path, i) => {
-    if (path === '') return []
-    const before = trimmed.slice(0, i).filter((other) => other !== '')
-    const hit = before.filter((other) => `${other}/`.startsWith(`${path}/`) || `${path}/`.startsWith(`${other}/`))
-    return hit.map((other) => `${JSON.stringify(path)} with ${JSON.stringify(other)}`)
-  })
+  const trimmed = paths.map((path) => trimEndOf(path, '/')).filter((path) => path !== '')
+  const keys = trimmed.map((path, i) => ({ path, i, key: `${path.replaceAll('/', '\0')}\0` }))
+  keys.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.i - b.i))
+  const open: typeof keys = []
+  const found: { i: number; text: string }[] = []
+  for (const entry of keys) {
+    while (open.length > 0 && !entry.key.startsWith(open.at(-1)!.key)) open.pop()
+    const above = open.at(-1)
+    if (above !== undefined) {
+      const [later, earlier] = entry.i > above.i ? [entry, above] : [above, entry]
+      found.push({ i: later.i, text: `${JSON.stringify(later.path)} with ${JSON.stringify(earlier.path)}` })
+    }
+    open.push(entry)
+  }
+  return found.sort((a, b) => a.i - b.i).map(({ text }) => text)
 }

@@ -21,7 +21,7 @@ import {
   oneOf,
 } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
-import { lookupTable } from '../../../lib/lookup-table.js'
+import { isIscsiName } from '../iscsi-name.js'
 import { fileMode } from './checks.js'
 import { claimSpecErrors, templateMetadataErrors } from './claim-spec.js'
 import { localDescendingPath, noBacksteps } from './paths.js'
@@ -47,14 +47,8 @@ const needs = <T extends object>(source: T, path: FieldPath, ...fields: (keyof T
 
 const partition = (value: number | undefined, path: FieldPath): Errors => inRange(value ?? 0, path, 0, 255)
 
-const IQN_FORMATS: Readonly<Record<string, RegExp>> = lookupTable({
-  iqn: /^iqn\.\d{4}-\d{2}\.([A-Za-z\d-]+[A-Za-z\d]?)(\.[A-Za-z\d-]+[A-Za-z\d]?)*([:][^,\s]*)?$/,
-  eui: /^eui\.[A-Fa-f\d]{16}$/,
-  naa: /^naa\.[A-Fa-f\d]{32}$/,
-})
-
 function iqnErrors(value: string, path: FieldPath): Errors {
-  return IQN_FORMATS[value.slice(0, 3)]?.test(value) === true ? [] : [invalid(path, value, 'must be valid format')]
+  return isIscsiName(value) ? [] : [invalid(path, value, 'must be valid format')]
 }
 
 /** In the order in which they count when a volume wrongly has several. */

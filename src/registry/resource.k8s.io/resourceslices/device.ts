@@ -63,10 +63,8 @@ const MOST_COUNTERS = 32
 const MOST_CONSUMED_SETS = 2
 /** A key in a path is no longer than the longest that is allowed. */
 const KEY_LENGTH = 63 + 1 + 32
-const PRERELEASE = '(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)'
-const SEMVER = new RegExp(
-  `^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-${PRERELEASE}(\\.${PRERELEASE})*)?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$`,
-)
+const SEMVER =
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
 
 /** Fields behind feature gates that are off. */
 export function dropAlphaFields(device: Device): void {
