@@ -1,7 +1,6 @@
 // Every regular expression of src, and whether a text could make it slow: what users send meets most of them.
 // `node scripts/patterns.mjs` is one of the checks; the tests attack the same list (test/patterns.test.ts).
 import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -33,7 +32,7 @@ export function patternsIn(file, text) {
 }
 
 /** Why an expression may not stand in src; undefined when it may. */
-export function problemOf({ source, flags }, checkSync) {
+function problemOf({ source, flags }, checkSync) {
   if (source === undefined) return 'is built at run time: write a literal, or use RE2JS for what users give'
   const { status, complexity, error } = checkSync(source, flags, { timeout: TIMEOUT_MS })
   if (status === 'safe') return undefined
@@ -42,11 +41,9 @@ export function problemOf({ source, flags }, checkSync) {
     : `could not be judged (${error?.kind ?? 'unknown'}): write it simpler`
 }
 
-/** The build in plain JavaScript: the others run Java or a binary. */
-export const recheck = () => createRequire(import.meta.url)('recheck/lib/browser.js')
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { checkSync } = recheck()
+  // The build in plain JavaScript: the others run Java or a binary.
+  const { checkSync } = (await import('recheck/lib/browser.js')).default
   const patterns = patternsOf()
   for (const pattern of patterns) {
     const problem = problemOf(pattern, checkSync)

@@ -148,7 +148,7 @@ export function attacksOn(source: string, random: Random): ((length: number) => 
 const context = createContext({ run: () => undefined })
 const script = new Script('run()')
 /** Far more than a linear expression needs for the longest text on a machine that is busy. */
-const HANG_MS = 5_000
+const HANG_MS = 2_000
 
 /** Milliseconds of one run over the whole text, or infinity when it does not come to its end. */
 export function timeOf(pattern: RegExp, text: string): number {
