@@ -1,5 +1,4 @@
 /** Thread: any. The field by whose value a reader's objects can be found, when its selector requires one value of it. */
-import { PHANTOM_LABELS } from '../../api/field-labels.js'
 import type { RecordSelectors } from './record-selectors.js'
 
 /** A field and the one value of it that a reader can see. */
@@ -8,16 +7,16 @@ export interface Trigger {
   readonly value: string
 }
 
-/** Every object has its own: an index by it serves those who watch one name in all namespaces. And what no object has. */
-const USELESS: ReadonlySet<string> = new Set(['metadata.namespace', ...PHANTOM_LABELS])
+/** The range of keys narrows a reader to its namespace already. */
+const NAMESPACE = 'metadata.namespace'
 
 export function triggerOf(
   { field }: Pick<RecordSelectors, 'field'>,
-  selectableFields: readonly string[],
+  indexedFields: readonly string[],
 ): Trigger | undefined {
   if (field.empty()) return undefined
-  for (const name of selectableFields) {
-    const value = USELESS.has(name) ? undefined : field.requiresExactMatch(name)
+  for (const name of indexedFields) {
+    const value = name === NAMESPACE ? undefined : field.requiresExactMatch(name)
     if (value !== undefined) return { field: name, value }
   }
   return undefined
