@@ -18,6 +18,7 @@ import {
 import { bindingREST } from './core/bindings/rest.js'
 import { componentStatusREST } from './core/componentstatuses/rest.js'
 import { namespaceREST } from './core/namespaces/rest.js'
+import { nodeREST } from './core/nodes/rest.js'
 import { podREST } from './core/pods/rest.js'
 import { replicationControllerREST } from './core/replicationcontrollers/rest.js'
 import { serviceAccountREST } from './core/serviceaccounts/rest.js'
@@ -38,6 +39,7 @@ const REST: Readonly<Record<string, ResourceREST>> = lookupTable({
   'deployments.apps': deploymentREST,
   'localsubjectaccessreviews.authorization.k8s.io': localSubjectAccessReviewREST,
   namespaces: namespaceREST,
+  nodes: nodeREST,
   pods: podREST,
   'replicasets.apps': replicaSetREST,
   replicationcontrollers: replicationControllerREST,

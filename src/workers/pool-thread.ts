@@ -19,10 +19,10 @@ import type { PoolTask } from '../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { ServiceRegistry } from '../registry/core/services/service-registry.js'
+import { isProxyableAddress } from '../registry/generic/proxy-target.js'
 import { StorageFactoryRESTOptionsGetter } from '../registry/generic/rest-options.js'
 import { RawStorages, storageWithCacher, undecoratedStorage } from '../storage/factory/decorator.js'
 import { transportKey } from '../storage/factory/storage-config.js'
-import { Connect } from './endpoints/connect/connect.js'
 import { EndpointTable } from './endpoints/endpoint-table.js'
 import { admissionChain } from './pool/admission-plugins.js'
 import { RegistryAdmissionWriter } from './pool/admission-writer.js'
@@ -103,6 +103,9 @@ async function open(start: PoolStart): Promise<PoolWorker> {
       apiAudiences: start.authentication.serviceAccounts.apiAudiences,
       storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
       serviceHooks: () => services().hooks,
+      connection: start.connection,
+      mayReach: isProxyableAddress,
+      random: Math.random,
     },
     eventTtlSeconds: start.eventTtlSeconds,
     allowPrivileged: start.allowPrivileged,
@@ -158,7 +161,6 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     admission,
     objects,
     authorizer,
-    connect: new Connect({ endpoints, config: start.connection, random: Math.random }),
     clock: systemClock,
     logger,
     services,

@@ -6,6 +6,7 @@ import { Catalogue } from '#keelson/api/catalogue.js'
 import { formatGroupResource } from '#keelson/api/group-version.js'
 import { factsOf, storageExceptions } from '#keelson/registry/facts-table.js'
 import { fieldLabels } from '#keelson/registry/field-labels.js'
+import { restOf } from '#keelson/registry/rest-table.js'
 
 const REGISTRY = 'src/registry'
 const TABLES = { 'strategy.ts': 'rules-table.ts', 'rest.ts': 'rest-table.ts', 'facts.ts': 'facts-table.ts' }
@@ -38,6 +39,22 @@ t.test('names that share their objects say so of each other, in the same order',
     for (const other of served)
       t.same(factsOf(other).storage?.cohabitating, cohabitating, formatGroupResource(groupResource))
   }
+})
+
+t.test('what the front end passes on is what a resource knows the way of, and a subresource that it has', async (t) => {
+  const passedOn: string[] = []
+  for (const info of catalogue.resources) {
+    const connects = Object.keys(factsOf(info).connects ?? {})
+    t.same(Object.keys(restOf(info).connecters ?? {}).sort(), connects.sort(), info.resource)
+    for (const name of connects) {
+      passedOn.push(`${info.resource}/${name}`)
+      t.ok(
+        info.subresources.some((subresource) => subresource.name === name),
+        name,
+      )
+    }
+  }
+  t.equal(passedOn.length, 7)
 })
 
 t.test('a version that is deprecated is one that there is', async (t) => {

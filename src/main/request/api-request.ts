@@ -41,6 +41,8 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   /** Who acts as the user; undefined: the user themselves. */
   requestor: UserInfo | undefined
   verdict: Verdict | undefined
+  /** Another server answers it. */
+  isPassedOn = false
   /** Set once it is known that there is one. */
   resource!: ServedResource
   /** From its start; the server's own limit unless the client asks for less. */

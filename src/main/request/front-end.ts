@@ -83,7 +83,7 @@ export class FrontEnd {
       observer,
       connector,
     })
-    this.#firstFilter = filters(options, (request) => this.#resources.handle(request))
+    this.#firstFilter = filters(options, this.#resources)
   }
 
   serve(resources: readonly ServedResource[]): void {
@@ -149,13 +149,18 @@ export class FrontEnd {
 }
 
 /** Read from the bottom up: the last one written is the first to see a request. */
-function filters(options: FrontEndOptions, verb: RequestHandler): RequestHandler {
+function filters(options: FrontEndOptions, resources: ResourceHandler): RequestHandler {
   const { observer, clock, gate, authorizer, authenticator, nonResourcePaths, requestTimeoutMs } = options
-  let next = withAuthorization(verb, authorizer)
+  let next = withAuthorization((request) => resources.handle(request), authorizer)
   next = withFlowControl(next, { gate, clock, observer })
   next = withImpersonation(next, authorizer)
   next = withAudit(next, observer)
   next = withAuthentication(next, authenticator)
   next = withPublicPaths(next, nonResourcePaths)
-  return withRequestInfo(next, { infos: new RequestInfos(), requestTimeoutMs, observer })
+  return withRequestInfo(next, {
+    infos: new RequestInfos(),
+    resource: (info) => resources.resource(info),
+    requestTimeoutMs,
+    observer,
+  })
 }

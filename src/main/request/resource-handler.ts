@@ -12,7 +12,7 @@ import type { ReadVerbs } from '../verbs/read-verbs.js'
 import { checkShape, ResourceTable } from '../verbs/resource-table.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import type { ApiRequest } from './api-request.js'
-import { type Connector, isPassedOn } from './connector.js'
+import type { Connector } from './connector.js'
 import { isMutating } from './inflight.js'
 import type { RequestObserver } from './request-observer.js'
 
@@ -70,9 +70,9 @@ export class ResourceHandler {
     return found
   }
 
-  #dispatch(request: ReadRequest): Promise<void> | undefined {
+  #dispatch(request: ApiRequest): Promise<void> | undefined {
     const { info, exchange } = request
-    if (isPassedOn(info)) return this.#passOn(request)
+    if (request.isPassedOn) return this.#passOn(request)
     if (exchange.head.method === 'HEAD' || info.verb === '') throw newGenericServerResponse(405)
     if (isMutating(info.verb)) return this.#options.pool.write(request)
     return this.#options.reads.answer(request)

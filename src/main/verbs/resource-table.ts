@@ -34,12 +34,12 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
   const { namespaced, verbs, subresources } = resource.info
   if (!namespaced && info.namespace !== '' && !isOwnNamespace(info, nameInPath)) throw newGenericServerResponse(404)
   if (namespaced && info.namespace === '' && nameInPath) throw newGenericServerResponse(404)
-  if (info.parts.length > 3 && info.subresource !== 'proxy') throw newGenericServerResponse(404)
+  if (info.parts.length > 3 && !takesSubpath(resource, info.subresource)) throw newGenericServerResponse(404)
   if (info.subresource !== '') {
     const subresource = subresources.find((s) => s.name === info.subresource)
     if (subresource === undefined) throw newGenericServerResponse(404)
     // HEAD and OPTIONS are passed on like any other method.
-    const any = subresource.name === 'proxy' && (info.verb === '' || info.verb === 'get')
+    const any = takesSubpath(resource, subresource.name) && (info.verb === '' || info.verb === 'get')
     if (!any && !subresource.verbs.includes(info.verb) && info.verb !== 'watch') throw newGenericServerResponse(405)
     return
   }
@@ -49,6 +49,9 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
   if (namespaced && info.namespace === '' && (info.verb === 'create' || info.verb === 'deletecollection'))
     throw newGenericServerResponse(405)
 }
+
+const takesSubpath = ({ connects }: ServedResource, subresource: string): boolean =>
+  Object.hasOwn(connects, subresource) && connects[subresource]?.subpath === true
 
 /**
  * A namespace is authorized in itself, so that its owner may see it. Only in itself: below the path of another one it would

@@ -3,6 +3,11 @@ import type { ResourceInfo } from '../../api/catalogue.js'
 import { formatGroupVersion } from '../../api/group-version.js'
 import { warningValue } from '../http/respond-encoded.js'
 
+/** By name; `subpath`: what is behind it in the path, and every method, is passed on too. */
+export type ConnectedSubresources = Readonly<Record<string, { readonly subpath?: boolean }>>
+
+const CONNECTS_NOTHING: ConnectedSubresources = {}
+
 export interface ServedResourceOptions {
   readonly info: ResourceInfo
   /** Which arena holds its objects. */
@@ -19,6 +24,8 @@ export interface ServedResourceOptions {
   readonly phantomFields?: readonly string[]
   /** The warning with every answer; undefined for most. */
   readonly deprecation?: string | undefined
+  /** Subresources that another server answers. */
+  readonly connects?: ConnectedSubresources
 }
 
 export class ServedResource {
@@ -29,6 +36,7 @@ export class ServedResource {
   readonly selectableFields: readonly string[]
   /** Of them, those that objects have: some may be named though no object has them. */
   readonly indexedFields: readonly string[]
+  readonly connects: ConnectedSubresources
   readonly apiVersion: string
   readonly listKind: string
   /** Headers for every answer about it; undefined for most. */
@@ -44,6 +52,7 @@ export class ServedResource {
     this.direct = options.direct
     this.selectableFields = options.selectableFields
     this.itemsCarryKind = options.itemsCarryKind
+    this.connects = options.connects ?? CONNECTS_NOTHING
     this.apiVersion = formatGroupVersion(options.info)
     const { deprecation } = options
     this.headers = deprecation === undefined ? undefined : ['Warning', warningValue(deprecation)]

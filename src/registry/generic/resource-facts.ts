@@ -4,11 +4,18 @@
  */
 import type { ResourceStorage } from '../../storage/factory/storage-config.js'
 
+export interface ConnectedSubresource {
+  /** What stands behind it in the path is the other server's path, and every method is passed on. */
+  readonly subpath?: boolean
+}
+
 export interface ResourceFacts {
   /** How it is stored, where Kubernetes' history made an exception of it. */
   readonly storage?: ResourceStorage
   /** By version, the warning with every answer about a version that is on its way out. */
   readonly deprecation?: Readonly<Record<string, string>>
+  /** By subresource, those that another server answers; rest.ts says where that server is. */
+  readonly connects?: Readonly<Record<string, ConnectedSubresource>>
   /** In memory whatever the flags of the watch cache say: every request is decided by it. */
   readonly alwaysCached?: boolean
   /** Indexed fields that no selector may name; `regarding.` stands for all that begin so. */

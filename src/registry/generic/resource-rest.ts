@@ -2,6 +2,7 @@
  * Thread: pool. What requests to a resource do beyond its rules, as src/registry/<group>/<resource>/rest.ts states it:
  * Kubernetes' REST storage. Unlike rules it reaches other stores, the authorizer and the world, through RESTDependencies.
  */
+import type { Connecter } from './connecter.js'
 import type { EndpointHandler } from './endpoint-handler.js'
 import type { RESTDependencies } from './rest-dependencies.js'
 import type { Store } from './store.js'
@@ -28,4 +29,6 @@ export interface ResourceREST {
   readonly resource?: HandlerRow
   /** By subresource, those that do more than update a part of the object: scale, eviction. */
   readonly subresources?: Readonly<Record<string, HandlerRow>>
+  /** By subresource, those that another server answers. The front end passes on what `connects` of the facts names. */
+  readonly connecters?: Readonly<Record<string, Connecter>>
 }

@@ -6,6 +6,8 @@ import type { ServiceAccountTokenIssuer } from '../../auth/authn/service-account
 import type { TokenAuthenticator } from '../../auth/authn/token-authenticator.js'
 import type { PolicyRule } from '../../auth/authz/policy-rule.js'
 import type { Authorizer, RuleResolver } from '../../auth/interface.js'
+import type { Random } from '../../lib/jitter.js'
+import type { ConnectionConfig } from '../../protocol/pool-start.js'
 import type { Store } from './store.js'
 import type { StoreHooks } from './store-options.js'
 
@@ -44,4 +46,9 @@ export interface RESTDependencies {
   readonly storageProbes: readonly (() => Promise<void>)[]
   /** Gives services their addresses and ports; made when the first service is written. */
   readonly serviceHooks: () => StoreHooks
+  /** How kubelets are reached. */
+  readonly connection: ConnectionConfig
+  /** Whether pods and nodes may be proxied to at an address. */
+  readonly mayReach: (address: string) => boolean
+  readonly random: Random
 }

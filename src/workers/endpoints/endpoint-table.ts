@@ -47,7 +47,8 @@ export interface EndpointTableOptions {
 
 export class EndpointTable {
   readonly #options: EndpointTableOptions
-  readonly #dependencies: RESTDependencies
+  /** What this thread lends to hooks, handlers and connecters. */
+  readonly dependencies: RESTDependencies
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
   /** By name, of defined resources alone. */
@@ -55,7 +56,7 @@ export class EndpointTable {
 
   constructor(options: EndpointTableOptions) {
     this.#options = options
-    this.#dependencies = { ...options.dependencies, endpoints: this }
+    this.dependencies = { ...options.dependencies, endpoints: this }
   }
 
   /** Throws 404 for what is not served. */
@@ -100,7 +101,7 @@ export class EndpointTable {
     const update = this.#updateStrategy(shape, rules, strategy, subresource, row)
     const apiVersion = formatGroupVersion(kind)
     const store = this.#store(stored, strategy, update, hubSchema)
-    const handler = row?.make({ store, apiVersion, dependencies: this.#dependencies })
+    const handler = row?.make({ store, apiVersion, dependencies: this.dependencies })
     const spoken = kindOf(info, subresource)
     const isParents = spoken.group === kind.group && spoken.kind === kind.kind
     const schema = isParents ? parentSchema : this.#schema(spoken)
@@ -182,7 +183,7 @@ export class EndpointTable {
     const apiVersion = formatGroupVersion(kind)
     const handler = row.make({
       apiVersion,
-      dependencies: this.#dependencies,
+      dependencies: this.dependencies,
       get store(): Store {
         return unstored.store
       },
@@ -212,7 +213,7 @@ export class EndpointTable {
   ): Store {
     const { rules, groupResource } = stored
     const { eventTtlSeconds, deleted } = this.#options
-    const hooks = restOf(groupResource).hooks?.(this.#dependencies)
+    const hooks = restOf(groupResource).hooks?.(this.dependencies)
     const options = this.#options.restOptions.getRESTOptions(groupResource)
     const storage = this.#storage(stored, schema)
     return completeWithOptions({

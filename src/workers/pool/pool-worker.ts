@@ -25,7 +25,7 @@ import type {
   StorageWatchRequest,
 } from '../../protocol/main-pool.js'
 import type { ServiceRegistry } from '../../registry/core/services/service-registry.js'
-import type { Connect } from '../endpoints/connect/connect.js'
+import { connect } from '../endpoints/connect.js'
 import { create } from '../endpoints/create.js'
 import { deleteCollection, deleteObject } from '../endpoints/delete.js'
 import type { Endpoint } from '../endpoints/endpoint.js'
@@ -48,7 +48,6 @@ export interface PoolWorkerOptions {
   readonly admission: AdmissionChain
   readonly objects: ObjectLookup
   readonly authorizer: Authorizer
-  readonly connect: Connect
   readonly clock: Clock
   readonly logger: Logger
   readonly deleteCollectionWorkers: number
@@ -125,9 +124,9 @@ export class PoolWorker {
   async #connect(request: PoolRequest): Promise<ConnectAnswer> {
     let worker: WorkerRequest | undefined
     try {
-      const { connect, endpoints } = this.#options
+      const { endpoints } = this.#options
       worker = new WorkerRequest(request, endpoints.find({ ...request.info, subresource: '' }), this.#options)
-      const plan = await connect.plan(worker)
+      const plan = await connect(worker, endpoints.dependencies)
       if (plan !== undefined) return { plan }
       return { response: { status: 204, contentType: '', warnings: [], headers: [], body: new Uint8Array() } }
     } catch (error) {

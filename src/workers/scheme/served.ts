@@ -7,6 +7,7 @@ import type { OwnerResource } from '../../protocol/main-owner.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
 import { factsOf } from '../../registry/facts-table.js'
 import { fieldLabels } from '../../registry/field-labels.js'
+import type { ResourceFacts } from '../../registry/generic/resource-facts.js'
 import type { StoredResource } from '../../registry/stored-resource.js'
 import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
@@ -24,6 +25,8 @@ export interface ServedPath {
   readonly phantomFields: readonly string[]
   /** The warning with every answer; undefined for most. */
   readonly deprecation: string | undefined
+  /** Subresources that another server answers. */
+  readonly connects: NonNullable<ResourceFacts['connects']>
 }
 
 /** The resources of a scheme, as the threads that do not look into objects know them. */
@@ -83,7 +86,7 @@ export class Served {
   #path(info: Catalogue['resources'][number]): ServedPath {
     const name = formatGroupResource({ group: info.group, resource: info.resource })
     const stored = this.#scheme.stored(name)
-    const { phantomFields = [], deprecation } = factsOf(info)
+    const { phantomFields = [], deprecation, connects = {} } = factsOf(info)
     const prefix = stored === undefined ? info.resource : this.#scheme.resourcePrefix(stored.groupResource)
     return {
       info,
@@ -93,6 +96,7 @@ export class Served {
       itemsCarryKind: info.definitionHash !== undefined,
       selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),
       phantomFields,
+      connects,
       deprecation: deprecation?.[info.version],
     }
   }

@@ -17,8 +17,10 @@ import { requestInfo } from '#keelson/main/request/request-info.js'
 import type { PoolRunner } from '#keelson/main/threads/pool.js'
 import type { ReadRequest } from '#keelson/main/verbs/read-context.js'
 import type { PoolRequest } from '#keelson/protocol/main-pool.js'
+import type { ConnectDependencies } from '#keelson/registry/generic/connecter.js'
+import { isProxyableAddress } from '#keelson/registry/generic/proxy-target.js'
 import type { EndpointSource } from '#keelson/registry/generic/rest-dependencies.js'
-import { Connect } from '#keelson/workers/endpoints/connect/connect.js'
+import { connect } from '#keelson/workers/endpoints/connect.js'
 import type { Endpoint } from '#keelson/workers/endpoints/endpoint.js'
 import { WorkerRequest } from '#keelson/workers/endpoints/request.js'
 import { ProxyBackend } from '../../support/proxy-backend.js'
@@ -62,11 +64,15 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
     'services/foreign': { spec: { ports: [{ port: 80 }] } },
     'endpoints/foreign': { subsets: [{ addresses: [{ ip: '127.0.0.1' }], ports: [{ port }] }] },
   }
-  const config = { preferredAddressTypes: ['InternalIP'], kubeletPort: 10_250 }
-  const base = { endpoints: source(objects), config, random: () => 0 }
-  const open = new Connect({ ...base, mayReach: () => true })
-  const guarded = new Connect(base)
-  let connect = open
+  const connection = { preferredAddressTypes: ['InternalIP'], kubeletPort: 10_250 }
+  const guarded: ConnectDependencies = {
+    endpoints: source(objects),
+    connection,
+    mayReach: isProxyableAddress,
+    random: () => 0,
+  }
+  const open = { ...guarded, mayReach: () => true }
+  let dependencies: ConnectDependencies = open
   const pool = {
     run: async (_type: string, request: PoolRequest) => {
       const endpoint = { info: { namespaced: request.info.resource !== 'nodes', subresources: [] } }
@@ -75,7 +81,7 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
         authorizer: { authorize: () => ({ decision: 'allow', reason: '' }) } as unknown as WorkerRequest['authorizer'],
         clock: systemClock,
       })
-      return { plan: await connect.plan(worker) }
+      return { plan: await connect(worker, dependencies) }
     },
   } as unknown as PoolRunner
   const connector = new KubeletConnector({
@@ -139,10 +145,10 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
   })
 
   await t.test('are not reached at addresses of this machine', async (t) => {
-    connect = guarded
+    dependencies = guarded
     for (const path of [`${POD}/`, `/api/v1/nodes/n:${port}/proxy/`])
       t.match(await (await get(path)).json(), { code: 400, message: 'address not allowed' })
-    connect = open
+    dependencies = open
   })
 
   await t.test('see who asked for what, and no credentials', async (t) => {
@@ -245,11 +251,11 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
 
   await t.test('are never shown in part as if it were the whole', async (t) => {
     await t.rejects((async () => (await get(`${POD}/cut`)).text())())
-    const closed = new Connect({ ...base, mayReach: () => true, endpoints: source({ 'pods/p': { ...pod, spec: {} } }) })
-    connect = closed
+    const closed = { ...open, endpoints: source({ 'pods/p': { ...pod, spec: {} } }) }
+    dependencies = closed
     const refused = await get('/api/v1/namespaces/default/pods/p:1/proxy/')
     t.match(await refused.json(), { code: 503, message: /error trying to reach service/ })
-    connect = open
+    dependencies = open
   })
 
   await t.test('wait for clients that do not read', async (t) => {

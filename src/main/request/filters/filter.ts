@@ -5,14 +5,13 @@
 
 import { MAX_BODY_BYTES } from '../../http/write-status.js'
 import type { ApiRequest } from '../api-request.js'
-import { isPassedOn } from '../connector.js'
 import { isMutating } from '../inflight.js'
 
 /** A filter, or the verb at the end. Undefined: nothing is waited for. What it throws or rejects with is answered. */
 export type RequestHandler = (request: ApiRequest) => Promise<void> | undefined
 
 /** A filter that waits calls this first: a body that comes in meanwhile would be lost. */
-export function holdBody({ info, exchange }: ApiRequest): void {
-  if (isPassedOn(info)) exchange.bodyStream()
+export function holdBody({ info, exchange, isPassedOn }: ApiRequest): void {
+  if (isPassedOn) exchange.bodyStream()
   else if (isMutating(info.verb)) exchange.holdBody(MAX_BODY_BYTES)
 }

@@ -1,4 +1,4 @@
-/** Thread: any. Nodes have kept the name from before 1.0 in storage. */
+/** Thread: any. Nodes have kept the name from before 1.0 in storage, and are proxied. */
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
-export const nodeFacts: ResourceFacts = { storage: { prefix: 'minions' } }
+export const nodeFacts: ResourceFacts = { storage: { prefix: 'minions' }, connects: { proxy: { subpath: true } } }

@@ -1,4 +1,7 @@
-/** Thread: any. Services share a prefix with endpoints. */
+/** Thread: any. Services share a prefix with endpoints, and are proxied. */
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
-export const serviceFacts: ResourceFacts = { storage: { prefix: 'services/specs' } }
+export const serviceFacts: ResourceFacts = {
+  storage: { prefix: 'services/specs' },
+  connects: { proxy: { subpath: true } },
+}

@@ -2,8 +2,8 @@
 import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { newNotFound, newServiceUnavailable, StatusError } from '../../../api/status.js'
-import type { EndpointSource } from '../../../registry/generic/rest-dependencies.js'
-import type { RequestContext } from '../../../registry/generic/strategy.js'
+import type { EndpointSource } from '../../generic/rest-dependencies.js'
+import type { RequestContext } from '../../generic/strategy.js'
 
 interface Service extends KubeObject {
   spec?: { ports?: { name?: string; port?: number }[] }
