@@ -12,6 +12,8 @@ export interface Token {
 
 const SPACE = /[ \t\n\f\r]+|\/\/[^\n]*/y
 const NUMBER = /0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)|\d+[uU]?/y
+/** Longer ones are beyond 64 bits, or more exact than any double. */
+const MAX_NUMBER = 1_000
 const NAME = /[A-Za-z_][A-Za-z0-9_]*/y
 const ESCAPED_NAME = /`[A-Za-z0-9_.\-/ ]+`/y
 const MARK = /&&|\|\||<=|>=|==|!=|[-!<>+*/%?:.,()[\]{}]/y
@@ -69,6 +71,7 @@ function nameToken(name: string, at: number): Token {
 function numberToken(text: string | undefined, at: number): { token: Token; length: number } | undefined {
   if (text === undefined) return undefined
   const unsigned = /[uU]$/.test(text)
+  if (text.length > MAX_NUMBER) throw new CelSyntaxError(at, 'the number has too many digits')
   const isDouble = /[.eE]/.test(text) && !/^0[xX]/.test(text)
   const literal: Token['literal'] = isDouble
     ? { type: 'double', value: Number(text) }

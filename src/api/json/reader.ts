@@ -16,6 +16,8 @@ const ESCAPES: Readonly<Record<string, string>> = {
   t: '\t',
 }
 const MAX_INT64 = (1n << 63n) - 1n
+/** JSON has no leading zeros: a longer integer is beyond int64, and making it exact would cost the square of its length. */
+const INT64_CHARACTERS = 20
 const MIN_INT64 = -(1n << 63n)
 
 /** Sets a member without meeting the setter that `__proto__` has. */
@@ -176,6 +178,7 @@ export class JsonReader {
       return value
     }
     if (Number.isSafeInteger(value)) return value
+    if (text.length > INT64_CHARACTERS) return this.#outsideInt64(value, container, key)
     const exact = BigInt(text)
     return exact >= MIN_INT64 && exact <= MAX_INT64 ? exact : this.#outsideInt64(value, container, key)
   }

@@ -3,6 +3,7 @@
  * Go prints them, quantities and times as their text. Fields that the schema does not know are passed over. Any bytes
  * end in a tree or in a ProtobufError.
  */
+import { checkJsonSize, DecodedSizeError, MAX_DECODED_VALUES } from '../decoded-size.js'
 import { formatDuration } from '../duration.js'
 import { parseJson } from '../json/parse.js'
 import { setMember } from '../json/reader.js'
@@ -24,6 +25,11 @@ export function decodeMessage(bytes: Uint8Array, schema: StructSchema): JsonObje
   return decodeFrom(new ByteReader(bytes), bytes.length, schema, {})
 }
 
+/** The same of a request's bytes, which may become so much and no more. Throws DecodedSizeError too. */
+export function decodeRequestMessage(bytes: Uint8Array, schema: StructSchema): JsonObject {
+  return new MessageDecoder(new ByteReader(bytes), MAX_DECODED_VALUES).decode(messagePlan(schema), {}, bytes.length)
+}
+
 /** The same of what is between the reader's place and an end; `into` holds members that the message does not carry. */
 export function decodeFrom(reader: ByteReader, end: number, schema: StructSchema, into: JsonObject): JsonObject {
   return new MessageDecoder(reader).decode(messagePlan(schema), into, end)
@@ -32,12 +38,15 @@ export function decodeFrom(reader: ByteReader, end: number, schema: StructSchema
 class MessageDecoder {
   readonly #reader: ByteReader
   #depth = 0
+  /** Fields and items that may still come. */
+  #left: number
   /** Most times of an object are the same few. */
   #lastSeconds = Number.NaN
   #lastTime: string | null = null
 
-  constructor(reader: ByteReader) {
+  constructor(reader: ByteReader, maxValues = Number.MAX_SAFE_INTEGER) {
     this.#reader = reader
+    this.#left = maxValues
   }
 
   decode(plan: MessagePlan, into: JsonObject, end: number): JsonObject {
@@ -59,6 +68,7 @@ class MessageDecoder {
     let highest = merging ? Number.POSITIVE_INFINITY : 0
     while (reader.at < end) {
       const tag = reader.varint(end)
+      if (--this.#left < 0) throw new DecodedSizeError()
       const number = Math.floor(tag / 8)
       const field = number < byNumber.length ? byNumber[number] : undefined
       if (field === undefined) {
@@ -109,10 +119,14 @@ class MessageDecoder {
     object[field.name] = list
     if (tag !== field.tag) {
       const stop = reader.delimited(end)
-      while (reader.at < stop) list.push(this.#value(field, stop) ?? null)
+      while (reader.at < stop) {
+        if (--this.#left < 0) throw new DecodedSizeError()
+        list.push(this.#value(field, stop) ?? null)
+      }
       return
     }
     for (;;) {
+      if (--this.#left < 0) throw new DecodedSizeError()
       list.push(this.#value(field, end) ?? null)
       if (!this.#nextIs(field.tag, end)) return
     }
@@ -131,6 +145,7 @@ class MessageDecoder {
     const valueTag = 16 + wireOfItem(field)
     let key = ''
     let value: Json | undefined
+    if (--this.#left < 0) throw new DecodedSizeError()
     while (reader.at < end) {
       const tag = reader.varint(end)
       if (tag === 0x0a) key = reader.string(end)
@@ -257,6 +272,7 @@ class MessageDecoder {
     }
     if (raw === undefined || raw.length === 0) return undefined
     try {
+      if (this.#left <= MAX_DECODED_VALUES) checkJsonSize(raw)
       return parseJson(raw).value
     } catch (error) {
       if (error instanceof JsonSyntaxError) throw new ProtobufError(`raw JSON: ${error.message}`)

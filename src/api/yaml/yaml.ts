@@ -19,6 +19,7 @@ import {
   strTag,
   YAMLException,
 } from 'js-yaml'
+import { DecodedSizeError, MAX_DECODED_VALUES } from '../decoded-size.js'
 import { setMember } from '../json/reader.js'
 import type { Json, JsonObject } from '../object.js'
 
@@ -33,6 +34,7 @@ export interface ParsedYaml {
 }
 
 const MAX_INT64 = (1n << 63n) - 1n
+const MAX_DIGITS = 100
 const MAX_UINT64 = (1n << 64n) - 1n
 
 /** Go's integers: 0x, 0o, 0b and a leading 0 choose the base, underscores may stand between digits. */
@@ -43,6 +45,8 @@ function resolveInteger(source: string): number | bigint | typeof NOT_RESOLVED {
   const match = INTEGER.exec(source)
   if (match === null) return NOT_RESOLVED
   const digits = match[2]!.replaceAll('_', '')
+  // No base writes 64 bits in more.
+  if (digits.length > MAX_DIGITS) return NOT_RESOLVED
   const octal = /^0[0-7]+$/.test(digits) ? `0o${digits.slice(1)}` : digits
   const value = match[1] === '-' ? -BigInt(octal) : BigInt(octal)
   if (value > MAX_UINT64 || value < -MAX_INT64 - 1n) return NOT_RESOLVED
@@ -135,8 +139,10 @@ function asYamlError(error: unknown): unknown {
 
 /** A tree of its own, without references that a later change would show in two places. */
 function toTree(value: unknown, length: number): Json {
+  let values = 0
   let left = Math.max(MIN_VALUES, length * VALUES_PER_BYTE)
   const copy = (at: unknown): Json => {
+    if (++values > MAX_DECODED_VALUES) throw new DecodedSizeError()
     if (--left < 0) throw new YamlError('yaml: document contains excessive aliasing')
     if (Array.isArray(at)) return at.map(copy)
     if (typeof at !== 'object' || at === null) return at as Json

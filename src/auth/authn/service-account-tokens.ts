@@ -40,7 +40,7 @@ export interface IssuedToken {
   readonly credentialId: string
 }
 
-/** What the injected volume of a pod asks for; no person would write it. */
+/** What the injected volume of a pod asks for, and only there it stands for a longer life: anybody could write it elsewhere. */
 const INJECTED_EXPIRATION_SECONDS = 3607
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 3600
 
@@ -63,6 +63,7 @@ export class ServiceAccountTokenIssuer {
     const expirationSeconds = limited(wanted.expirationSeconds)
     const extended =
       extendExpiration &&
+      wanted.boundObject?.kind === 'Pod' &&
       expirationSeconds === INJECTED_EXPIRATION_SECONDS &&
       audiences.every((audience) => apiAudiences.includes(audience))
     const lifeSeconds = extended ? limited(EXTENDED_EXPIRATION_SECONDS) : expirationSeconds

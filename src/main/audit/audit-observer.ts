@@ -242,14 +242,14 @@ function objectReference({ info }: ObservedRequest): AuditObjectReference {
 
 /** Whom proxies say it came from, then who it came from. What clients write there and is no address is left out. */
 function sourceAddresses({ credentials }: ObservedRequest): string[] {
-  const addresses: string[] = []
+  const addresses = new Set<string>()
   const add = (address: string): void => {
-    if (isIP(address) !== 0 && !addresses.includes(address)) addresses.push(address)
+    if (isIP(address) !== 0) addresses.add(address)
   }
   for (const part of credentials.header('x-forwarded-for').split(',')) add(part.trim())
   add(credentials.header('x-real-ip').trim())
   add(credentials.remoteAddress())
-  return addresses
+  return [...addresses]
 }
 
 const microTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z')

@@ -1,14 +1,15 @@
 /** Thread: pool. From a request's bytes to an object of the kind that the path serves. */
+import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
 import { formatGroupVersion, type GroupVersionKind } from '../../api/group-version.js'
 import { type Decoded, decodeJson, decodeTree, type JsonPath } from '../../api/json/decode.js'
 import { DecodeError } from '../../api/json/decode-error.js'
 import { JsonSyntaxError } from '../../api/json/syntax-error.js'
 import { parseMediaType } from '../../api/media-type.js'
 import type { KubeObject } from '../../api/object.js'
-import { decodeMessage } from '../../api/protobuf/decode-message.js'
+import { decodeRequestMessage } from '../../api/protobuf/decode-message.js'
 import { decodeEnvelope } from '../../api/protobuf/envelope.js'
 import { ProtobufError } from '../../api/protobuf/protobuf-error.js'
-import { newBadRequest, newUnsupportedMediaType } from '../../api/status.js'
+import { newBadRequest, newRequestEntityTooLarge, newUnsupportedMediaType } from '../../api/status.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import type { Endpoint } from './endpoint.js'
 import type { FieldValidation } from './write-options.js'
@@ -63,7 +64,10 @@ export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: Decode
 
 function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
   try {
-    if (format === 'json') return decodeJson(body, schema)
+    if (format === 'json') {
+      checkJsonSize(body)
+      return decodeJson(body, schema)
+    }
     if (format === 'yaml') {
       const parsed = parseYaml(Buffer.from(body).toString())
       const decoded = decodeTree(parsed.value, schema)
@@ -74,8 +78,9 @@ function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: B
     }
     const envelope = decodeEnvelope(body)
     checkKind(envelope, kind, handler?.acceptedVersions)
-    return decodeTree(decodeMessage(envelope.raw, schema), schema)
+    return decodeTree(decodeRequestMessage(envelope.raw, schema), schema)
   } catch (error) {
+    if (error instanceof DecodedSizeError) throw newRequestEntityTooLarge(error.message)
     if (error instanceof JsonSyntaxError || error instanceof YamlError) {
       throw newBadRequest(
         `the object provided is unrecognized (must be of type ${kind.kind}): couldn't get version/kind; ${format} parse error: ${error.message}`,

@@ -1,5 +1,6 @@
 /** Thread: pool. DELETE of one object and of a collection. */
 
+import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
 import { decodeTree } from '../../api/json/decode.js'
 import { DecodeError } from '../../api/json/decode-error.js'
 import { parseJson } from '../../api/json/parse.js'
@@ -10,7 +11,7 @@ import { deleteOptionsSchema } from '../../api/protobuf/builtin.js'
 import { decodeProtobuf } from '../../api/protobuf/envelope.js'
 import { ProtobufError } from '../../api/protobuf/protobuf-error.js'
 import { parseSelectors } from '../../api/selectors.js'
-import { isStatusError, newBadRequest, newForbidden } from '../../api/status.js'
+import { isStatusError, newBadRequest, newForbidden, newRequestEntityTooLarge } from '../../api/status.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { DeleteOptions } from '../../registry/generic/strategy.js'
@@ -106,6 +107,7 @@ function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
     delete options.apiVersion
     return options as DeleteOptions
   } catch (error) {
+    if (error instanceof DecodedSizeError) throw newRequestEntityTooLarge(error.message)
     if (error instanceof DecodeError) throw newBadRequest(error.message)
     if (error instanceof JsonSyntaxError || error instanceof YamlError)
       throw newBadRequest(`couldn't get version/kind; parse error: ${error.message}`)
@@ -121,6 +123,7 @@ function optionsTree(body: Uint8Array, contentType: string): Json {
     case 'protobuf':
       return decodeProtobuf(body, deleteOptionsSchema).object as unknown as Json
     case 'json':
+      checkJsonSize(body)
       return parseJson(body).value
   }
 }

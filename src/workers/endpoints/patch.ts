@@ -1,5 +1,6 @@
 /** Thread: pool. PATCH in its four forms; apply may create the object. */
 
+import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
 import { FieldPath, invalid } from '../../api/field-error.js'
 import { formatGroupVersion } from '../../api/group-version.js'
 import { decodeTree } from '../../api/json/decode.js'
@@ -14,6 +15,7 @@ import {
   newConflict,
   newInvalid,
   newNotFound,
+  newRequestEntityTooLarge,
   newUnsupportedMediaTypeGeneric,
 } from '../../api/status.js'
 import { type ParsedYaml, parseYaml, YamlError } from '../../api/yaml/yaml.js'
@@ -104,8 +106,10 @@ function applyDocument(
 
 function patchDocument(body: Uint8Array): ParsedJson {
   try {
+    checkJsonSize(body)
     return parseJson(body)
   } catch (error) {
+    if (error instanceof DecodedSizeError) throw newRequestEntityTooLarge(error.message)
     if (error instanceof JsonSyntaxError) throw newBadRequest(`error decoding patch: ${error.message}`)
     throw error
   }
@@ -224,9 +228,11 @@ function appliedConfiguration({ request }: WorkerRequest): AppliedConfiguration 
 function yamlOrJson(body: Uint8Array): ParsedYaml {
   try {
     if (body[0] !== 0x7b) return parseYaml(Buffer.from(body).toString())
+    checkJsonSize(body)
     const parsed = parseJson(body)
     return { value: parsed.value, strictErrors: patchStrictErrors(body, parsed, false) }
   } catch (error) {
+    if (error instanceof DecodedSizeError) throw newRequestEntityTooLarge(error.message)
     if (error instanceof JsonSyntaxError || error instanceof YamlError)
       throw newBadRequest(`error decoding YAML: ${error.message}`)
     throw error

@@ -66,7 +66,10 @@ t.test('a limit shortens; what pods get by injection is extended, with a mark', 
   t.equal(parseJwt(long.token)!.claims['exp'], NOW / 1000 + 7200)
 
   const issuer = new ServiceAccountTokenIssuer(config(ec as string))
-  const injected = issuer.issueToken({ serviceAccount, audiences: [], expirationSeconds: 3607 }, NOW)
+  const boundObject = { kind: 'Pod', name: 'p', uid: 'pod-uid' } as const
+  const unbound = issuer.issueToken({ serviceAccount, audiences: [], expirationSeconds: 3607 }, NOW)
+  t.equal(parseJwt(unbound.token)!.claims['exp'], NOW / 1000 + 3607, 'not without a pod')
+  const injected = issuer.issueToken({ serviceAccount, audiences: [], expirationSeconds: 3607, boundObject }, NOW)
   t.equal(injected.expirationTimestamp, '2026-01-01T01:00:07Z')
   t.equal(parseJwt(injected.token)!.claims['exp'], NOW / 1000 + 365 * 24 * 3600)
   t.match(parseJwt(injected.token)!.claims, { 'kubernetes.io': { warnafter: NOW / 1000 + 3607 } })

@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { TypeSchema } from '../../../api/schema.js'
 import { goText } from './go-text.js'
-import { isObject, jsonEqual, ownValue } from './json-tree.js'
+import { JsonIndex } from './json-index.js'
+import { isObject, ownValue } from './json-tree.js'
 import { PatchError } from './patch-error.js'
 import type { PatchMeta } from './patch-meta.js'
 import { ItemIdentity, noMergeKey, orderMerged } from './strategic-order.js'
@@ -26,11 +27,21 @@ export function mergeList(
   const identity = new ItemIdentity(meta.mergeKey)
   const special = applySpecialItems(original as JsonObject[], patch as JsonObject[], meta.mergeKey)
   const merged: Json[] = [...special.original]
+  const { mergeKey } = meta
+  const index = new JsonIndex<number>()
+  const note = (item: Json, at: number): void => {
+    const key = isObject(item) ? ownValue(item, mergeKey) : undefined
+    if (key !== undefined && index.get(key) === undefined) index.set(key, at)
+  }
+  for (const [i, item] of merged.entries()) note(item, i)
   for (const item of special.patch) {
-    const at = findByKey(merged, meta.mergeKey, identity.of(item))
+    const at = index.get(identity.of(item)) ?? merged.length
     const current = merged[at]
     if (isObject(current)) merged[at] = mergeItem(current, item, meta.type)
-    else merged.push(cleanItem(item) ?? {})
+    else {
+      merged.push(cleanItem(item) ?? {})
+      note(merged[at]!, at)
+    }
   }
   return orderMerged(merged, special.patch, special.original, identity)
 }
@@ -42,7 +53,7 @@ function applySpecialItems(
   mergeKey: string,
 ): { original: readonly JsonObject[]; patch: readonly JsonObject[] } {
   const plain: JsonObject[] = []
-  let remaining = original
+  const gone = new JsonIndex<true>()
   let replace = false
   for (const item of patch) {
     const directive = ownValue(item, '$patch')
@@ -51,18 +62,19 @@ function applySpecialItems(
     else if (directive === 'delete') {
       const key = ownValue(item, mergeKey)
       if (key === undefined) throw noMergeKey(item, mergeKey)
-      remaining = remaining.filter((other) => !jsonEqual(ownValue(other, mergeKey), key))
+      gone.set(key, true)
     } else if (directive === 'merge') {
       throw new PatchError('PatchInternal', 'merging lists cannot yet be specified in the patch')
     } else {
       throw new PatchError('PatchInternal', `unknown patch type: ${goText(directive)} in map: ${goText(item)}`)
     }
   }
+  const stays = (item: JsonObject): boolean => {
+    const key = ownValue(item, mergeKey)
+    return key === undefined || gone.get(key) === undefined
+  }
+  const remaining = gone.size === 0 ? original : original.filter(stays)
   return replace ? { original: plain, patch: [] } : { original: remaining, patch: plain }
-}
-
-function findByKey(list: readonly Json[], mergeKey: string, value: Json): number {
-  return list.findIndex((item) => isObject(item) && jsonEqual(ownValue(item, mergeKey), value))
 }
 
 /** All items of a list that merges are of one kind; lists of lists have no merge. */

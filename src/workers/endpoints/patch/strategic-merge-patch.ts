@@ -5,6 +5,7 @@
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { TypeSchema } from '../../../api/schema.js'
 import { goText } from './go-text.js'
+import { JsonIndex } from './json-index.js'
 import { assertDepth, isObject, jsonEqual, ownValue, setMember, shallowCopy } from './json-tree.js'
 import { badRequest, PatchError } from './patch-error.js'
 import { metaForList, metaForObject, type PatchMeta } from './patch-meta.js'
@@ -96,7 +97,9 @@ function deleteFromPrimitiveList(merged: JsonObject, patch: JsonObject, key: str
   const current = ownValue(merged, field)
   const deleted = patch[key]
   if (!Array.isArray(current) || !Array.isArray(deleted)) return
-  const remaining = current.filter((item) => !deleted.some((gone) => jsonEqual(item, gone)))
+  const gone = new JsonIndex<true>()
+  for (const item of deleted) gone.set(item, true)
+  const remaining = current.filter((item) => gone.get(item) === undefined)
   setMember(merged, field, remaining)
 }
 

@@ -5,7 +5,8 @@
  */
 import type { Json, JsonObject } from '../../../api/object.js'
 import { goText } from './go-text.js'
-import { isObject, jsonEqual, ownValue } from './json-tree.js'
+import { JsonIndex } from './json-index.js'
+import { isObject, ownValue } from './json-tree.js'
 import { PatchError } from './patch-error.js'
 
 /** How items are told apart: objects by their merge key, scalars by themselves. */
@@ -22,11 +23,6 @@ export class ItemIdentity {
     const value = ownValue(item, this.mergeKey)
     if (value === undefined) throw noMergeKey(item, this.mergeKey)
     return value
-  }
-
-  indexIn(list: readonly Json[], item: Json): number {
-    const wanted = this.of(item)
-    return list.findIndex((other) => jsonEqual(this.of(other), wanted))
   }
 }
 
@@ -70,12 +66,7 @@ const place = (index: number): number => (index < 0 ? Number.MAX_SAFE_INTEGER : 
 
 /** The index of an item in a list, by identity; -1 when it is not there. */
 function indexer(list: readonly Json[], identity: ItemIdentity): (item: Json) => number {
-  const indexes = new Map<Json, number>()
+  const indexes = new JsonIndex<number>()
   for (let i = list.length - 1; i >= 0; i--) indexes.set(identity.of(list[i]!), i)
-  return (item) => {
-    const value = identity.of(item)
-    // Objects as keys are equal by value, not by reference; real merge keys are scalars.
-    if (typeof value === 'object' && value !== null) return identity.indexIn(list, item)
-    return indexes.get(value) ?? -1
-  }
+  return (item) => indexes.get(identity.of(item)) ?? -1
 }
