@@ -11,16 +11,23 @@ export interface Harness {
   readonly cached: boolean
   /** Why it cannot run here. */
   readonly skip?: string | false
+  /** Behaviours that have no meaning here, by title, and why. */
+  readonly without?: Readonly<Record<string, string>>
+  /** Behaviours that fail here for a reason that is known, by title; each must go on failing, or be taken out of this. */
+  readonly failing?: Readonly<Record<string, string>>
   /** A storage of its own, empty: others on the same engine do not see it. */
-  open(): Promise<Opened>
+  open(scope: Scope): Promise<Opened>
   /** Once, after the last behaviour. */
   close(): Promise<void>
 }
 
+/** Whether a behaviour's objects lie in namespaces; to a server these are two resources. */
+export type Scope = 'namespaces' | 'cluster'
+
 export interface Opened {
   readonly storage: Storage<Pod>
   /** The engine below, uncounted and unguarded. */
-  readonly kv: KV
+  readonly kv: Pick<KV, 'get' | 'optimisticPut' | 'compact' | 'currentRevision'>
   /** Reads that the storage made of its engine. */
   readonly reads: KvReads
   readonly transformer: PrefixTransformer

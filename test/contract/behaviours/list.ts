@@ -273,21 +273,23 @@ export const list = [
   }),
 
   behaviour('prefixes end at slashes: foo never takes in foobar', async (t, s) => {
-    await s.createAll(
-      ['foo/pod', 'foobar/pod', 'foo.bar/pod', 'foo-bar/pod'].map((key) => {
-        const [namespace, name] = key.split('/') as [string, string]
-        return makePod(name, namespace)
-      }),
-    )
+    await s.createAll(['foo', 'foobar', 'foo-bar', 'foo0'].map((namespace) => makePod('pod', namespace)))
     const names = async (key: string, recursive: boolean) => namesOf((await s.list(key, { recursive })).items)
     t.same(await names('/pods/foo', true), ['foo/pod'])
     t.same(await names('/pods/foo/', true), ['foo/pod'])
     t.same(await names('/pods/foo', false), [])
-    t.same(await names('/pods/foo/pod', true), [])
     t.same(await names('/pods/foo/pod', false), ['foo/pod'])
-    t.same(await names('/pods/foo/po', true), [])
     t.equal((await names('/pods', true)).length, 4)
     t.equal((await names('/pods/', true)).length, 4)
+  }),
+
+  behaviour('nothing lies below an object, nor below the beginning of its name', async (t, s) => {
+    await s.createAll(['foo', 'foo.bar'].map((namespace) => makePod('pod', namespace)))
+    const names = async (key: string) => namesOf((await s.list(key)).items)
+    t.same(await names('/pods/foo'), ['foo/pod'])
+    t.same(await names('/pods/foo/pod'), [])
+    t.same(await names('/pods/foo/po'), [])
+    t.equal((await names('/pods/')).length, 2)
   }),
 
   behaviour('a list holds what its label selector selects', async (t, s) => {

@@ -214,22 +214,26 @@ export const watch = [
     t.same(await scopedWatch(s, '/pods/ns1', { field: equals('spec.nodeName', 'bar2') }, end), ['ADDED ns1/foo1'])
   }),
 
-  behaviour('a watch of a cluster-scoped name sees that object', async (t, s) => {
-    const start = await s.storage.currentResourceVersion()
-    const options = { resourceVersion: String(start), field: equals('metadata.name', 'one') }
-    const byKey = await s.watch('/pods/one', { resourceVersion: String(start), recursive: false })
-    const bySelector = await s.watch('/pods/', options)
-    await s.create(makePod('one-more', ''))
-    await s.create(makePod('one', ''))
-    await s.label(makePod('one', ''), { a: 'b' })
-    await s.storage.delete('/pods/one')
-    for (const watch of [byKey, bySelector]) {
-      t.same(
-        (await watch.take(3)).map(({ type, object }) => `${type} ${nameOf(object)}`),
-        ['ADDED one', 'MODIFIED one', 'DELETED one'],
-      )
-    }
-  }),
+  behaviour(
+    'a watch of a cluster-scoped name sees that object',
+    async (t, s) => {
+      const start = await s.storage.currentResourceVersion()
+      const options = { resourceVersion: String(start), field: equals('metadata.name', 'one') }
+      const byKey = await s.watch('/pods/one', { resourceVersion: String(start), recursive: false })
+      const bySelector = await s.watch('/pods/', options)
+      await s.create(makePod('one-more', ''))
+      await s.create(makePod('one', ''))
+      await s.label(makePod('one', ''), { a: 'b' })
+      await s.storage.delete('/pods/one')
+      for (const watch of [byKey, bySelector]) {
+        t.same(
+          (await watch.take(3)).map(({ type, object }) => `${type} ${nameOf(object)}`),
+          ['ADDED one', 'MODIFIED one', 'DELETED one'],
+        )
+      }
+    },
+    'cluster',
+  ),
 
   behaviour('watches that start at the same version see the same', async (t, s) => {
     const start = await s.storage.currentResourceVersion()
