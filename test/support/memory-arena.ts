@@ -28,6 +28,11 @@ export class MemoryClock implements ClockView, ClockWriter {
     for (const listener of [...this.#listeners]) listener(revision)
   }
 
+  rewind(revision: number): void {
+    this.#revision = Math.min(this.#revision, revision)
+    for (const listener of [...this.#listeners]) listener(this.#revision)
+  }
+
   reached(revision: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#revision >= revision) return resolve()
@@ -211,6 +216,7 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
       },
       fork: () => this.#cursorAt(position, after, within),
       advance: (visit) => {
+        if (this.closed) return 'expired'
         if (position < this.oldestRevision()) return 'expired'
         const clock = this.#clock.revision()
         const first = within === undefined ? 0 : this.#events.indexOf(within) + 1

@@ -34,6 +34,11 @@ export class OwnerClock implements ClockWriter, ClockView {
     this.#tell()
   }
 
+  rewind(revision: number): void {
+    this.#shared.rewind(revision)
+    this.#tell()
+  }
+
   reached(revision: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted) return Promise.reject(abortReason(signal))
     if (this.revision() >= revision) return Promise.resolve()

@@ -12,7 +12,14 @@ export class RevisionClockWriter implements ClockWriter {
   }
 
   advance(revision: number): void {
-    if (revision <= this.#revision) return
+    if (revision > this.#revision) this.#set(revision)
+  }
+
+  rewind(revision: number): void {
+    if (revision < this.#revision) this.#set(revision)
+  }
+
+  #set(revision: number): void {
     const high = Math.floor(revision / TWO_32)
     const carries = high !== Math.floor(this.#revision / TWO_32)
     this.#revision = revision

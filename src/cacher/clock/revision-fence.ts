@@ -23,6 +23,8 @@ export interface RevisionFenceOptions {
   /** Whether the clock follows the store at all. */
   readonly following: () => boolean
   readonly metrics: CacherMetrics
+  /** The store answers at a revision older than one that it was already seen at: it was restored from a backup. */
+  readonly onWentBack: (revision: number) => void
   /** Asking and waiting together. */
   readonly limitMs?: number
 }
@@ -64,7 +66,12 @@ export class RevisionFence implements Fence {
       const group = this.#collecting
       this.#collecting = undefined
       const startMs = this.#options.clock.monotonicMs()
-      const revision = await this.#ask()
+      const seen = this.#options.revisionClock.revision()
+      let revision = await this.#ask()
+      if (revision !== undefined && revision < seen) {
+        this.#options.onWentBack(revision)
+        revision = undefined
+      }
       // The next question does not wait for the clock.
       void this.#answer(group, revision, startMs)
     }

@@ -55,6 +55,12 @@ export class StreamProgress {
     }
   }
 
+  /** The store went back: what was waited for before will not come. */
+  reset(): void {
+    this.#target = 0
+    this.#markRevision = undefined
+  }
+
   async #drive(): Promise<void> {
     this.#driving = true
     await this.#pause(this.#options.graceMs ?? DEFAULT_GRACE_MS)

@@ -109,6 +109,13 @@ export class CachedResource {
     return ++this.#generation
   }
 
+  /** While it fills: what is in memory is of another history, and whoever reads it begins again in a new arena. */
+  reset(): void {
+    if (this.#arena === undefined) return
+    this.#closeArena()
+    this.#arena = this.registration.createArena()
+  }
+
   /** The listed state. Not ready until filled(): the clock may have to move first. */
   replace(entries: readonly ArenaEntry[], revision: number): void {
     this.#arena?.setReady(false)

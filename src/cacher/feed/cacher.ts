@@ -86,6 +86,7 @@ export class Cacher {
       metrics,
       revisionClock,
       onFollowing: (following) => this.#onFollowing(following),
+      onRewind: () => this.#progress.reset(),
     })
     const markKey = `${prefix}keelson/fence`
     const progress = new StreamProgress({
@@ -105,6 +106,8 @@ export class Cacher {
       clock,
       metrics,
       following: () => this.#reflector.following,
+      onWentBack: (revision) =>
+        this.#reflector.relist(`the store answers at revision ${revision}, before one that was seen`),
       ...(options.fenceLimitMs === undefined ? {} : { limitMs: options.fenceLimitMs }),
     })
     this.fence = { pass: () => this.#truth.holds() || this.#revisionFence.pass() }

@@ -48,6 +48,11 @@ export class HandedDrafts {
     return handed.draft
   }
 
+  clear(): void {
+    this.#drafts.clear()
+    this.#bytes = 0
+  }
+
   #drop(key: string): void {
     const known = this.#drafts.get(key)
     if (known === undefined) return

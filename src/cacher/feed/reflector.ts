@@ -10,6 +10,10 @@
  * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one after
  * another took four times as long.) Nothing is compared with what was there before: cursors and windows older than R expire.
  *
+ * A store that went back (restored from a backup) is noticed by the fence, by the watch when it resumes, and by the list
+ * itself. Then every arena is closed, the clock is set back, and all is listed anew: watchers get 410, nobody is shown a
+ * state of before as if it were consistent.
+ *
  * While it lists again the clock stands still. What is in memory stays readable as the old state it is until it is
  * replaced; whoever needs more (RevisionFence) sees `following` and reads the storage.
  */
@@ -41,6 +45,8 @@ export interface ReflectorOptions {
   readonly onStatus?: StatusListener
   /** Called when `following` changes. */
   readonly onFollowing?: (following: boolean) => void
+  /** The store went back, and the clock with it. */
+  readonly onRewind?: () => void
 }
 
 /** Kubernetes' own; 500 objects of 4 KB are 2 MB a page. */
@@ -68,6 +74,7 @@ export class Reflector {
   #running: Promise<void> | undefined
   #watch: KvWatch | undefined
   #following = false
+  #mustList = true
 
   constructor(options: ReflectorOptions) {
     this.#options = options
@@ -135,6 +142,15 @@ export class Reflector {
     if (this.#following) await this.#track(this.#fill(resource))
   }
 
+  /** What is in memory cannot be trusted to follow the store: everything is listed again. */
+  relist(reason: string): void {
+    if (this.#mustList || this.#stopped) return
+    this.#options.logger.warn({ reason }, 'the watch cache has to list again')
+    this.#mustList = true
+    this.#setFollowing(false)
+    this.#watch?.close()
+  }
+
   removeResource(name: string): void {
     const resource = this.#resources.get(name)
     if (resource === undefined) return
@@ -150,25 +166,30 @@ export class Reflector {
   async #run(): Promise<void> {
     const { logger, revisionClock } = this.#options
     let attempt = 0
-    let mustList = true
     while (!this.#stopped) {
       try {
-        if (mustList) await this.#list()
-        mustList = false
+        if (this.#mustList || (await this.#wentBack())) await this.#list()
+        this.#mustList = false
         await this.#follow(revisionClock.revision() + 1, () => {
           attempt = 0
         })
       } catch (error) {
         if (this.#stopped) return
-        mustList ||= isTooOld(error)
+        this.#mustList ||= isTooOld(error)
         logger.warn(
-          { error, attempt, mustList },
-          mustList ? 'the watch cache lists again' : 'the watch is opened again',
+          { error, attempt, mustList: this.#mustList },
+          this.#mustList ? 'the watch cache lists again' : 'the watch is opened again',
         )
       }
       this.#setFollowing(false)
       if (!this.#stopped) await this.#pause(backoff(attempt++, BACKOFF_BASE_MS, BACKOFF_CAP_MS, this.#random))
     }
+  }
+
+  async #wentBack(): Promise<boolean> {
+    const { kv, revisionClock } = this.#options
+    const seen = revisionClock.revision()
+    return (await kv.currentRevision({ signal: this.#abort.signal })) < seen
   }
 
   /** Replaces every resource with the state at one revision, and moves the clock there. */
@@ -183,7 +204,7 @@ export class Reflector {
     }
     const listed = [...pending]
     const revision = await kv.currentRevision({ signal: this.#abort.signal })
-    if (revision < revisionClock.revision()) throw storeWentBack(revision, revisionClock.revision())
+    if (revision < revisionClock.revision()) this.#rewind(revision)
     const lane = async (): Promise<void> => {
       for (let resource = pending.shift(); resource !== undefined; resource = pending.shift()) {
         const entries = await this.#listResource(resource, revision)
@@ -194,6 +215,19 @@ export class Reflector {
     for (const outcome of lanes) if (outcome.status === 'rejected') throw outcome.reason
     revisionClock.advance(revision)
     for (const resource of listed) resource.filled(revision)
+  }
+
+  /** The store was restored from a backup: nothing that memory holds may be taken for its state or its history. */
+  #rewind(revision: number): void {
+    const { revisionClock, logger, onRewind } = this.#options
+    logger.error(
+      { revision, before: revisionClock.revision() },
+      'the store went back to an older revision: everything is listed anew, and watches begin again',
+    )
+    for (const resource of this.#resources.values()) resource.reset()
+    this.handed.clear()
+    revisionClock.rewind(revision)
+    onRewind?.()
   }
 
   /** The state of a resource at a revision; what is read when it ceases to be filled is of no use. */
@@ -325,13 +359,4 @@ export class Reflector {
       }
     })
   }
-}
-
-/** etcd was restored from a backup: memory is ahead of it, and a clock never goes back. */
-function storeWentBack(revision: number, clockRevision: number): StorageError {
-  return new StorageError(
-    'too-old',
-    `the store answers at revision ${revision}, behind the cache's ${clockRevision}; restart to serve from memory again`,
-    { resourceVersion: revision, currentRevision: clockRevision },
-  )
 }

@@ -91,8 +91,13 @@ export interface ClockView {
 /** The owner's side of the clock; called once everything up to the revision is published in every arena. */
 export interface ClockWriter {
   revision(): number
-  /** Wakes who waits for it. Never goes back: an older revision has no effect. */
+  /** Wakes who waits for it. An older revision has no effect. */
   advance(revision: number): void
+  /**
+   * The store itself went back (restored from a backup), and the clock with it. Only when every arena is closed: nobody may
+   * find a state that the clock does not know of.
+   */
+  rewind(revision: number): void
 }
 
 export interface MemoryReport {

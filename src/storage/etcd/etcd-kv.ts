@@ -162,6 +162,7 @@ export class EtcdKV implements KV {
       logger: this.#logger,
       bufferBytes: this.#watchBufferBytes,
       currentRevision: () => this.currentRevision(),
+      stateAt: (key, revision) => this.#stateAt(key, revision),
       completed: (batch) => withPreviousValues(batch, (key, revision) => this.#readAt(key, revision)),
       progressTrustedAt: (url) => this.#admin.progressTrusted(url),
       onCompacted: (revision) => this.#learnCompacted(revision),
@@ -263,6 +264,8 @@ export class EtcdKV implements KV {
       })
       const response = decodeRange(reply)
       page?.onReply(response.kvs.length, reply.length)
+      // Nothing is compacted beyond the newest revision: the store was restored from a backup.
+      if (response.revision < this.#compactedRevision) this.#compactedRevision = 0
       return response
     } catch (error) {
       if (error instanceof ReplyTooLargeError) throw error
@@ -281,6 +284,15 @@ export class EtcdKV implements KV {
       }
     }
     return undefined
+  }
+
+  async #stateAt(key: string, revision: number): Promise<KeyValue | undefined | 'unknown'> {
+    try {
+      return decodeRange(await this.#caller.read(RANGE, encodeRange({ key, revision }))).kvs[0]
+    } catch (error) {
+      if (isTooOld(toStorageError(error, `range ${key}`))) return 'unknown'
+      throw error
+    }
   }
 
   async #txn(what: string, frame: Buffer, options: CallOptions): Promise<KvWriteResult> {

@@ -11,13 +11,16 @@
  * It asks for one revision more than it needs, and drops that one. etcd (3.4.23 for one) forgets a deletion when exactly
  * its revision is compacted, and starts a watch there all the same, with a gap; one revision earlier it refuses. What is
  * left is a watch that etcd itself holds at that very point, being slow, when the compaction comes.
+ *
+ * A store that was restored from a backup accepts a watch from a revision that it has not reached yet, and says nothing.
+ * So after each break it is asked whether it still has what it sent before; if not the watch fails with `too-old`.
  */
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import { isUnreachable, StorageError } from '../contract/errors.js'
-import { type KvWatch, type KvWatchBatch, type KvWatchOptions, prefixEnd } from '../contract/kv.js'
+import { type KeyValue, type KvWatch, type KvWatchBatch, type KvWatchOptions, prefixEnd } from '../contract/kv.js'
 import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import type { GrpcChannel } from './channel.js'
 import type { Endpoints } from './endpoints.js'
@@ -34,6 +37,8 @@ export interface EtcdWatchOptions {
   readonly logger: Logger
   readonly bufferBytes: number
   readonly currentRevision: () => Promise<number>
+  /** The key as it was at a revision; 'unknown' when that is compacted. */
+  readonly stateAt: (key: string, revision: number) => Promise<KeyValue | undefined | 'unknown'>
   /** Fills in what a server left out; gives the batch back when nothing is missing. */
   readonly completed: (batch: KvWatchBatch) => KvWatchBatch | Promise<KvWatchBatch>
   readonly progressTrustedAt: (url: string) => Promise<boolean>
@@ -58,6 +63,10 @@ export class EtcdWatch implements KvWatch {
   #streamPaused = false
   #attempt = 0
   #failure: StorageError | undefined
+  /** A stream has been accepted before: the next one goes on after it. */
+  #resuming = false
+  /** The last put that was received: the witness that the store is still the one it was. */
+  #witness: KeyValue | undefined
   #closed = false
   #waiter: { resolve: (batch: KvWatchBatch | undefined) => void; reject: (error: Error) => void } | undefined
 
@@ -179,6 +188,8 @@ export class EtcdWatch implements KvWatch {
           endpoints.succeeded(channel)
           this.#attempt = 0
           this.#accept()
+          if (this.#resuming) void this.#verify(this.#stream)
+          this.#resuming = true
         }
         this.#take(response, bytes)
       }
@@ -197,13 +208,34 @@ export class EtcdWatch implements KvWatch {
     })
   }
 
+  /** Whether the store has gone back while nobody was connected to it. What cannot be asked now is asked after the next break. */
+  async #verify(stream: WatchStream | undefined): Promise<void> {
+    const { watch, currentRevision, stateAt, logger } = this.#options
+    const witness = this.#witness
+    const seen = Math.max(this.#buffer.nextRevision - 1, witness?.modRevision ?? 0)
+    try {
+      const revision = await currentRevision()
+      const state =
+        witness === undefined || revision < seen ? 'unknown' : await stateAt(witness.key, witness.modRevision)
+      if (stream !== this.#stream) return
+      const isSame = state === 'unknown' || state?.modRevision === witness?.modRevision
+      if (revision >= seen && isSame) return
+      const message = `etcd: watch ${watch.key}: the store went back from revision ${seen} to ${revision}`
+      this.#fail(new StorageError('too-old', message, { resourceVersion: seen, currentRevision: revision }))
+    } catch (error) {
+      logger.debug({ err: error }, 'an etcd watch could not be verified')
+    }
+  }
+
   #take(response: WatchResponse, bytes: number): void {
     if (response.canceled) {
       this.#cancelled(response)
       return
     }
-    if (response.events.length > 0) this.#buffer.pushEvents(response, bytes)
-    else if (!response.created) {
+    if (response.events.length > 0) {
+      this.#witness = response.events.findLast(({ type }) => type === 'put')?.kv ?? this.#witness
+      this.#buffer.pushEvents(response, bytes)
+    } else if (!response.created) {
       // Replies to a request carry no watch's number; only trusted servers are asked.
       const asked = response.watchId < 0
       this.#buffer.pushProgress(response.revision, asked || this.#options.watch.progressNotify === true)

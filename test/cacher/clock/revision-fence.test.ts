@@ -34,6 +34,7 @@ async function fixture(t: ConstructorParameters<typeof ReflectorFixture>[0], pro
     clock,
     metrics,
     following: () => f.reflector.following,
+    onWentBack: (revision) => f.reflector.relist(`at ${revision}`),
   })
   return { f, fence }
 }
@@ -145,3 +146,15 @@ t.test('while memory does not follow the store nobody waits', async (t) => {
   t.equal(f.kv.revisionQuestions, 1)
   f.kv.resume()
 })
+
+t.test(
+  'a store that answers at an older revision than was seen is not believed, and everything is listed again',
+  async (t) => {
+    const { f, fence } = await fixture(t)
+    f.revisionClock.advance(1000)
+    t.equal(await outcome(f, fence.pass()), false, 'the read goes to the storage')
+    await f.eventually(() => f.reflector.following)
+    t.ok(f.revisionClock.revision() < 1000, 'the clock went back with the store')
+    t.equal(await outcome(f, fence.pass()), true)
+  },
+)

@@ -47,6 +47,24 @@ test('a watch that the server cancels, or whose stream ends, goes on after the l
   t.strictSame(fake.starts, [9, 12, 12], 'each asks for one revision more than it needs')
 })
 
+for (const [what, change] of [
+  ['answers at an older revision', { revision: 11 }],
+  ['has another history at the revision of the last event', { keyRevision: () => 7 }],
+] as const)
+  test(`a watch that is resumed on a store that ${what} ends: it was restored from a backup`, async (t) => {
+    const { fake, kv } = await withFake(t, '3.5.9')
+    const watch = kv.watch({ key: '/a/', prefix: true, startRevision: 10 })
+    await until(() => fake.starts.length === 1)
+    fake.send({ revision: 50, created: true })
+    fake.send({ revision: 50, events: [['/a/x', 12]] })
+    t.match(await watch.next(), { revision: 12 })
+    Object.assign(fake, change)
+    fake.streams.at(-1)!.end()
+    await until(() => fake.starts.length === 2)
+    fake.send({ revision: 50, created: true })
+    await t.rejects(watch.next(), { code: 'too-old', message: /the store went back/ })
+  })
+
 test('a refusal ends the watch', async (t) => {
   const { fake, kv } = await withFake(t, '3.5.9')
   const watch = kv.watch({ key: '/a/', prefix: true, startRevision: 10 })

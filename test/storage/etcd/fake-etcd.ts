@@ -24,6 +24,9 @@ export class FakeEtcd {
   readonly starts: number[] = []
   readonly streams: http2.ServerHttp2Stream[] = []
   progressRequests = 0
+  /** What a range says: the store's revision, and the revision at which every key was written that is asked for at one. */
+  revision = 50
+  keyRevision: (askedRevision: number) => number = (asked) => asked
 
   private constructor(version: string) {
     this.#version = version
@@ -61,11 +64,30 @@ export class FakeEtcd {
       stream.end(status.finishFrame())
       return
     }
+    if (method.endsWith('/Range')) {
+      stream.once('data', (chunk: Buffer) => stream.end(this.#range(chunk.subarray(5))))
+      return
+    }
     this.streams.push(stream)
     const framer = new GrpcFramer()
     stream.on('data', (chunk: Buffer) => {
       for (const message of framer.push(chunk)) this.#request(message)
     })
+  }
+
+  #range(request: Buffer): Buffer {
+    const reader = new WireReader(request)
+    let asked = 0
+    for (let field = reader.nextField(); field !== 0; field = reader.nextField()) {
+      if (field === 4) asked = reader.number()
+      else reader.skip()
+    }
+    const reply: number[] = [0x0a, ...sized([0x18, ...varint(this.revision)])]
+    if (asked > 0) reply.push(0x12, ...sized([0x0a, 1, 97, 0x18, ...varint(this.keyRevision(asked))]))
+    const frame = Buffer.alloc(5 + reply.length)
+    frame.writeUInt32BE(reply.length, 1)
+    frame.set(reply, 5)
+    return frame
   }
 
   #request(message: Buffer): void {
@@ -84,6 +106,16 @@ export class FakeEtcd {
     this.starts.push(start)
   }
 }
+
+function varint(value: number): number[] {
+  const bytes: number[] = []
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 128) return [...bytes, rest]
+    bytes.push((rest & 127) | 128)
+  }
+}
+
+const sized = (bytes: readonly number[]): number[] => [...varint(bytes.length), ...bytes]
 
 function encodeWatchReply(reply: FakeWatchReply): Buffer {
   const w = new WireWriter(64)
