@@ -41,6 +41,8 @@ export class ReadVerbs {
   readonly #options: ReadVerbsOptions
   /** By the arena's name; with a form that is not memory's by the form's key, which begins with that name. */
   readonly #hubs = new Map<string, Hub>()
+  /** By resource: the memory whose objects were converted last. */
+  readonly #convertedFrom = new Map<string, ArenaReader>()
   readonly #watches = new Map<
     { end(): void },
     { readonly resource: ServedResource; readonly arena: ArenaReader | undefined }
@@ -94,10 +96,22 @@ export class ReadVerbs {
     let form: ObjectForm | undefined
     if (!isStoredForm(resource, accepted)) {
       if (!isConvertible(accepted, isList)) return this.#fromPool(request)
+      this.#forgetOtherMemory(resource.arena, view.arena())
       form = objectForm(resource, accepted, exchange.head.accept, query, readShape(accepted, isList))
     }
     if (!isList) return getObject(request, view, this.#context, form)
     return listObjects(request, view, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
+  }
+
+  /**
+   * What was converted is known by key and revision. Memory that was made anew may be of a store that was restored from a
+   * backup, where the same revision is another state.
+   */
+  #forgetOtherMemory(name: string, arena: ArenaReader | undefined): void {
+    const before = this.#convertedFrom.get(name)
+    if (before === arena || arena === undefined) return
+    this.#convertedFrom.set(name, arena)
+    if (before !== undefined) this.#context.converter.forget()
   }
 
   #fromPool(request: ReadRequest): Promise<void> {
@@ -116,6 +130,7 @@ export class ReadVerbs {
     const form = isStoredForm(resource, { ...accepted, pretty: false })
       ? undefined
       : objectForm(resource, accepted, exchange.head.accept, request.query).form
+    if (form !== undefined) this.#forgetOtherMemory(resource.arena, arena)
     const isTable = accepted.transformation?.as === 'Table'
     const watch = await startWatch({
       request,

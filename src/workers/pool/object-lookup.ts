@@ -8,7 +8,7 @@ import { decodeJson } from '../../api/json/decode.js'
 import type { KubeObject } from '../../api/object.js'
 import type { StructSchema } from '../../api/schema.js'
 import { isStatusError } from '../../api/status.js'
-import type { RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
+import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { keyRange } from '../../cacher/read/key-range.js'
 import type { ResourceView } from '../../cacher/read/resource-view.js'
@@ -34,6 +34,8 @@ interface Source {
   readonly cache: ResourceView
   /** By key in the store: what was decoded last. */
   readonly decoded: Map<string, { readonly revision: number; readonly object: KubeObject }>
+  /** The memory that they were decoded from. In other memory (of a restored store) a revision may be another state. */
+  arena: ArenaReader | undefined
 }
 
 /** Decoded objects kept for a resource: enough for classes, namespaces and quotas; of pods it is soon too many. */
@@ -104,6 +106,7 @@ export class ObjectLookup implements AdmissionObjects {
         keys: new KeySpace({ pathPrefix: storageConfig.prefix, resourcePrefix }),
         cache: cache.resource(scheme.stored(name)!.arena),
         decoded: new Map(),
+        arena: undefined,
       }
       this.#sources.set(name, source)
       return source
@@ -128,9 +131,13 @@ export class ObjectLookup implements AdmissionObjects {
 }
 
 /** Undefined when memory cannot answer. */
-function read<R>({ cache }: Source, look: (snapshot: Snapshot) => R): R | undefined {
-  const arena = cache.arena()
+function read<R>(source: Source, look: (snapshot: Snapshot) => R): R | undefined {
+  const arena = source.cache.arena()
   if (arena === undefined) return undefined
+  if (arena !== source.arena) {
+    source.decoded.clear()
+    source.arena = arena
+  }
   let snapshot: Snapshot
   try {
     snapshot = arena.snapshot()
