@@ -8,6 +8,7 @@
 import type { GroupResource, GroupVersionKind, GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
 import type { UserInfo } from '../api/user-info.js'
+import type { CancelSignal } from '../lib/cancellation.js'
 import { systemClock } from '../lib/clock.js'
 import { noRecorder } from '../metrics/recorder.js'
 import { AdmissionMetrics, type AdmissionStep, type StepTimer } from './admission-metrics.js'
@@ -39,6 +40,8 @@ export interface AdmissionAttributes {
   readonly dryRun: boolean
   readonly user: UserInfo
   readonly reinvocation: Reinvocation
+  /** Aborted when nobody waits for the write any longer: no further link is asked. Its reason is what to throw. */
+  readonly signal?: CancelSignal | undefined
   addWarning(text: string): void
   /** For the audit log; keys are `<plugin>.<domain>/<what>`. The first value of a key stays. */
   addAnnotation(key: string, value: string): void
@@ -145,6 +148,7 @@ async function run(
   let rejected = true
   try {
     for (const { plugin, timer } of links) {
+      if (attributes.signal?.aborted) throw attributes.signal.reason
       const startedMs = timer.now()
       let refused = true
       try {

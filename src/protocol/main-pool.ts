@@ -17,7 +17,7 @@ export interface PoolRequest {
   /** Empty when there is none. Transferred. */
   readonly body: Uint8Array
   readonly auditId: string
-  /** Wall time in milliseconds after which nobody waits for the answer any longer. */
+  /** Wall time in milliseconds after which nobody waits for the answer any longer: what is under way then stops. */
   readonly deadlineMs: number
 }
 
@@ -131,3 +131,12 @@ export type PoolTask = {
   [K in PoolTaskName]: { readonly type: K; readonly input: Parameters<PoolTasks[K]>[0] }
 }[PoolTaskName]
 export type PoolResult<K extends PoolTaskName> = ReturnType<PoolTasks[K]>
+
+/**
+ * A task as it goes to a thread. `slot` is a place in the array of flags (32 bits each) that main and all pool threads share.
+ * Main sets it to 0 before the task goes and to 1 when its caller has gone; the thread only reads it, and stops before the next
+ * thing that it would do. Until the task has ended the slot is no other's.
+ */
+export type SlottedTask = PoolTask & { readonly slot: number }
+/** Of a task that nobody cancels. */
+export const NO_SLOT = -1

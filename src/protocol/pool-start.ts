@@ -62,3 +62,9 @@ export interface PoolStart {
   readonly connection: ConnectionConfig
   readonly authentication: AuthenticationConfig
 }
+
+/** With what main alone gives to a thread. */
+export interface PoolThreadData extends PoolStart {
+  /** The flags of SlottedTask. */
+  readonly cancelFlags: SharedArrayBuffer
+}

@@ -15,8 +15,8 @@ import type { Logger } from '../lib/logger.js'
 import { StoreMetrics } from '../metrics/store-metrics.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
-import type { PoolTask } from '../protocol/main-pool.js'
-import type { OwnerLine, PoolStart, PoolThreadMessage } from '../protocol/pool-start.js'
+import type { SlottedTask } from '../protocol/main-pool.js'
+import type { OwnerLine, PoolThreadData, PoolThreadMessage } from '../protocol/pool-start.js'
 import type { ResourceChangeAnswer, ResourceChangeMessage } from '../protocol/resource-change.js'
 import { ServiceRegistry } from '../registry/core/services/service-registry.js'
 import { isProxyableAddress } from '../registry/generic/proxy-target.js'
@@ -32,6 +32,7 @@ import { MasterLeases } from './pool/master-leases.js'
 import { ObjectLookup } from './pool/object-lookup.js'
 import { PoolWorker } from './pool/pool-worker.js'
 import { RegistryQuotaStatusStore } from './pool/quota-status-store.js'
+import { RequestsUnderWay } from './pool/requests-under-way.js'
 import { StoredObjects } from './pool/stored-objects.js'
 import { openTransformers } from './pool/transformers.js'
 import { Scheme } from './scheme/scheme.js'
@@ -48,7 +49,7 @@ async function attach(): Promise<OwnerLine> {
   return line
 }
 
-async function open(start: PoolStart): Promise<PoolWorker> {
+async function open(start: PoolThreadData): Promise<PoolWorker> {
   const { etcdOptions } = start
   const logger: Logger = jsonLogger(start.logLevel)
   const recorder = threadRecorder((line, transfer) => parentPort?.postMessage(line, transfer))
@@ -167,6 +168,7 @@ async function open(start: PoolStart): Promise<PoolWorker> {
     masterLeases,
     scheme,
     deleteCollectionWorkers: etcdOptions.deleteCollectionWorkers,
+    underWay: new RequestsUnderWay(start.cancelFlags, systemClock),
   })
 }
 
@@ -180,8 +182,8 @@ function followChanges(port: MessagePort, scheme: Scheme, endpoints: EndpointTab
   port.unref()
 }
 
-const worker = open(workerData as PoolStart)
+const worker = open(workerData as PoolThreadData)
 
-export default async function run(task: PoolTask): Promise<unknown> {
+export default async function run(task: SlottedTask): Promise<unknown> {
   return (await worker).run(task)
 }

@@ -4,6 +4,7 @@
  * become objects; in the front end they become bytes on a socket.
  */
 
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import { systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
@@ -108,7 +109,7 @@ export class CacheDelegator<T> implements Storage<T> {
     return this.#watch.open({ key, storedKey, options })
   }
 
-  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: AbortSignal }): Promise<T> {
+  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: CancelSignal }): Promise<T> {
     return this.#storage.create(key, object, options)
   }
 
@@ -162,7 +163,7 @@ export class CacheDelegator<T> implements Storage<T> {
   /** Undefined when memory cannot give that state, or not any more. */
   async #read<R>(
     position: ReadPosition,
-    signal: AbortSignal | undefined,
+    signal: CancelSignal | undefined,
     look: (snapshot: Snapshot) => R,
   ): Promise<R | undefined> {
     if (this.#view.arena() === undefined) return undefined

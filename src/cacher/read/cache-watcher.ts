@@ -6,6 +6,7 @@
  *   open ──memory dropped──▶ succeeded (by a watch on the storage) ──▶ ended with it
  *   open or draining ──abort, ERROR──▶ ended
  */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { StorageError } from '../../storage/contract/errors.js'
@@ -27,7 +28,7 @@ export interface CacheWatcherOptions<T> {
   readonly deadline: number | undefined
   readonly clock: Clock
   readonly random: Random
-  readonly signal: AbortSignal | undefined
+  readonly signal: CancelSignal | undefined
   /** Goes on after `revision` where memory no longer can. */
   readonly succeed: (revision: number) => Promise<WatchStream<T>>
   /** Called once, when nothing more will be read from memory. */

@@ -9,6 +9,7 @@
  * | not older than V    | once the clock has reached V    | `too-large` at the limit                 |
  * | any                 | as it is                        |                                          |
  */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import { isStorageError } from '../../storage/contract/errors.js'
 import { type ReadPosition, tooLargeResourceVersion } from '../../storage/contract/list-revision.js'
@@ -31,7 +32,7 @@ export interface ReadObserver {
 
 export interface WaitOptions {
   readonly clock: Clock
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
   readonly observer?: ReadObserver | undefined
 }
 

@@ -9,11 +9,12 @@ import { Deferred } from '../../lib/deferred.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../../protocol/main-pool.js'
-import type { OwnerLine, PoolStart, PoolThreadMessage } from '../../protocol/pool-start.js'
+import type { PoolResult, PoolTask, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
+import type { OwnerLine, PoolStart, PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Caller } from '../request/caller.js'
+import { CancelSlots } from './cancel-slots.js'
 import { PoolMetrics } from './pool-metrics.js'
 import { TaskQueue } from './task-queue.js'
 
@@ -43,7 +44,7 @@ export const defaultPoolThreads = (): number => Math.max(1, Math.min(8, cpus().l
 
 /** Who wants something of the pool needs no more of it. */
 export interface PoolRunner {
-  /** What has not begun when the caller is gone never does. */
+  /** What has not begun when the caller is gone never does; what has begun stops before its next step. */
   run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>>
 }
 
@@ -54,6 +55,7 @@ export interface PoolRunner {
 export class Pool implements Closable, PoolRunner {
   readonly #piscina: Piscina
   readonly #queue: TaskQueue
+  readonly #slots: CancelSlots
   readonly #metrics: PoolMetrics
   /** The threads that are there, each with the changes that it has not answered. */
   readonly #changePorts = new Map<MessagePort, Map<number, Deferred<void>>>()
@@ -61,7 +63,9 @@ export class Pool implements Closable, PoolRunner {
 
   constructor(options: PoolOptions) {
     this.#metrics = new PoolMetrics(options.recorder, options.clock)
-    this.#queue = new TaskQueue({ capacity: options.threads * TASKS_PER_THREAD, maxWaiting: MAX_QUEUE })
+    const capacity = options.threads * TASKS_PER_THREAD
+    this.#queue = new TaskQueue({ capacity, maxWaiting: MAX_QUEUE })
+    this.#slots = new CancelSlots(capacity)
     this.#piscina = new Piscina({
       filename: moduleUrl('workers/pool-thread.js').href,
       minThreads: options.threads,
@@ -69,7 +73,7 @@ export class Pool implements Closable, PoolRunner {
       concurrentTasksPerWorker: TASKS_PER_THREAD,
       // Waiting by Atomics would block a thread that has storage calls under way.
       atomics: 'disabled',
-      workerData: options.start,
+      workerData: { ...options.start, cancelFlags: this.#slots.memory } satisfies PoolThreadData,
     })
     this.#piscina.on('message', (message: PoolThreadMessage) => {
       if (message.type === 'metrics') {
@@ -119,8 +123,11 @@ export class Pool implements Closable, PoolRunner {
   }
 
   run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
-    const task = { type, input } as PoolTask
-    const start = (): Promise<PoolResult<K>> => this.#piscina.run(task, { transferList: transferable(task) })
+    const start = (): Promise<PoolResult<K>> =>
+      this.#slots.lend(caller, (slot) => {
+        const task = { type, input, slot } as SlottedTask
+        return this.#piscina.run(task, { transferList: transferable(task) })
+      })
     return this.#metrics.timed(type, this.#queue.run(start, caller))
   }
 

@@ -1,5 +1,7 @@
 /** Thread: pool. Storage whose writes can be tried: everything is checked and nothing is stored. */
+
 import type { KubeObject } from '../../api/object.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import { isNotFound, StorageError } from '../../storage/contract/errors.js'
 import type {
   DeleteOptions,
@@ -19,7 +21,7 @@ export class DryRunnableStorage {
   async create(
     key: string,
     object: KubeObject,
-    options: { ttlSeconds?: number; signal?: AbortSignal },
+    options: { ttlSeconds?: number; signal?: CancelSignal },
     dryRun: boolean,
   ): Promise<KubeObject> {
     if (!dryRun) return this.storage.create(key, object, options)

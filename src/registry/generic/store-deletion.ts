@@ -27,7 +27,9 @@ export class StoreDeletion {
   /** `deleted: false`: the object is ending, or waits for its finalizers. */
   async delete(request: DeletionRequest): Promise<{ result: KubeObject | Status; deleted: boolean }> {
     const { context, name, key, options, validation } = request
-    const existing = await translated(this.#options.groupResource, name, () => this.#storage.storage.get(key))
+    const existing = await translated(this.#options.groupResource, name, () =>
+      this.#storage.storage.get(key, signalOf(context)),
+    )
     const { deleteStrategy } = this.#options
     const kind = beforeDelete(deleteStrategy, existing, options, context)
     if (kind === 'pending') return { result: await this.#finalize(existing, true, context), deleted: false }
@@ -86,9 +88,12 @@ export class StoreDeletion {
       return { object: existing }
     }
     try {
-      const preconditions = options.preconditions === undefined ? {} : { preconditions: options.preconditions }
+      const updateOptions = {
+        ...(options.preconditions === undefined ? {} : { preconditions: options.preconditions }),
+        ...signalOf(context),
+      }
       const object = await translated(this.#options.groupResource, name, () =>
-        this.#storage.guaranteedUpdate(key, tryUpdate, preconditions, context.dryRun),
+        this.#storage.guaranteedUpdate(key, tryUpdate, updateOptions, context.dryRun),
       )
       return { object, deleteNow: !waits, changed: true }
     } catch (error) {

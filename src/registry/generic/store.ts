@@ -17,6 +17,7 @@ import {
   newNotFound,
   type Status,
 } from '../../api/status.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import { isNotFound } from '../../storage/contract/errors.js'
 import type {
   ListResult,
@@ -80,7 +81,7 @@ export interface StoreWatchOptions {
   readonly resourceVersion: string
   readonly sendInitialEvents?: boolean
   readonly allowWatchBookmarks: boolean
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export class Store {
@@ -115,7 +116,7 @@ export class Store {
 
   async get(context: RequestContext, name: string, resourceVersion = ''): Promise<KubeObject> {
     const object = await translated(this.groupResource, name, () =>
-      this.storage.get(this.key(context.namespace, name), { resourceVersion }),
+      this.storage.get(this.key(context.namespace, name), { resourceVersion, ...signalOf(context) }),
     )
     this.#options.decorate?.(object)
     return object
@@ -143,6 +144,7 @@ export class Store {
         resourceVersionMatch,
         predicate,
         recursive: true,
+        ...signalOf(context),
       }),
     )
     if (this.#options.decorate !== undefined) for (const item of result.items) this.#options.decorate(item)

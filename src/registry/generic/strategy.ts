@@ -2,12 +2,14 @@
  * Thread: pool. What a kind of object adds to the generic registry: how it is prepared, validated, changed and deleted.
  * The shapes are those of Kubernetes' rest.RESTCreateStrategy and its siblings; objects are plain trees.
  */
+
 import type { FieldError } from '../../api/field-error.js'
 import type { JsonPath } from '../../api/json/decode.js'
 import type { KubeObject } from '../../api/object.js'
 import type { Int64 } from '../../api/scalar-types.js'
 import type { GroupKind } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 
 /** What a strategy may know of the request that it serves. */
 export interface RequestContext {
@@ -27,11 +29,11 @@ export interface RequestContext {
   addWarning(text: string): void
   /** Lists and maps that the client wrote and left empty, which the object does not show. */
   emptied?(): readonly JsonPath[]
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 /** For calls that take a signal only when there is one. */
-export const signalOf = ({ signal }: RequestContext): { signal?: AbortSignal } =>
+export const signalOf = ({ signal }: RequestContext): { signal?: CancelSignal } =>
   signal === undefined ? {} : { signal }
 
 export interface Preconditions {

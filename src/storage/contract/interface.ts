@@ -5,7 +5,9 @@
  *
  * Keys are relative to the storage prefix and start with the resource's own: `/pods/default/a`.
  */
+
 import type { AttributeSet, Selector } from '../../api/selector.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 
 /** Reads and sets the version of an object or a list. Objects are stored without it: the store's revision is the truth. */
 export interface Versioner<T> {
@@ -53,7 +55,7 @@ export interface GetOptions {
   readonly ignoreNotFound?: boolean
   /** '': linearizable. '0': whatever is at hand. Else: at least this version. */
   readonly resourceVersion?: string
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export interface ListOptions<T> {
@@ -68,7 +70,7 @@ export interface ListOptions<T> {
   readonly deadline?: number
   /** Watch only: forward the storage's progress reports as bookmarks. */
   readonly progressNotify?: boolean
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export interface ListResult<T> {
@@ -102,7 +104,7 @@ export interface DeleteOptions<T> {
   readonly cachedExistingObject?: T
   /** Delete even what cannot be decrypted or decoded. */
   readonly ignoreStoreReadError?: boolean
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export interface UpdateAttempt<T> {
@@ -122,7 +124,7 @@ export interface GuaranteedUpdateOptions<T> {
   readonly ignoreNotFound?: boolean
   readonly preconditions?: Preconditions
   readonly cachedExistingObject?: T
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export interface StorageStats {
@@ -133,7 +135,7 @@ export interface StorageStats {
 
 export interface Storage<T> {
   readonly versioner: Versioner<T>
-  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: AbortSignal }): Promise<T>
+  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: CancelSignal }): Promise<T>
   /** The object as it would be read after being written; its version stays. Nothing is stored. */
   asStored(object: T): T
   /** Gives the last state, with the revision of the deletion. */

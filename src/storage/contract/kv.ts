@@ -7,6 +7,7 @@
  * Every method throws StorageError (errors.ts): `unreachable` when the outcome is unknown or nothing answered in
  * time, `too-old` (with compactRevision) for a compacted revision, `too-large` for a revision that is not there yet.
  */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 
 export type LeaseId = bigint
@@ -23,7 +24,7 @@ export interface KeyValue {
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
   /** Overrides the client's default deadline. */
   readonly timeoutMs?: number
 }
@@ -79,7 +80,7 @@ export interface KvWatchOptions {
   readonly startRevision: number
   /** Ask for periodic progress batches while nothing happens. */
   readonly progressNotify?: boolean
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
 }
 
 export interface KvEvent {

@@ -1,5 +1,6 @@
 /** Thread: owner. Serves the embedded engine, or what stands before it, to the ports of other threads; the other end is a RemoteKV. */
 import type { MessagePort } from 'node:worker_threads'
+import { Cancellation } from '../../lib/cancellation.js'
 import { toErrorRecord } from '../../protocol/error-record.js'
 import type {
   OwnerCall,
@@ -39,7 +40,7 @@ class ServedPort {
   readonly #port: MessagePort
   readonly #onEnd: () => void
   readonly #watches = new Map<RemoteWatchId, LocalWatch>()
-  readonly #cancellable = new Map<number, AbortController>()
+  readonly #cancellable = new Map<number, Cancellation>()
   readonly #handlers: OwnerHandlers
   #replies: OwnerReply[] = []
   #written: number[] = []
@@ -69,7 +70,7 @@ class ServedPort {
     if (this.#ended) return
     this.#ended = true
     for (const watch of this.#watches.values()) watch.close()
-    for (const controller of this.#cancellable.values()) controller.abort()
+    for (const call of this.#cancellable.values()) call.abort('the port is closed')
     this.#onEnd()
   }
 
@@ -88,9 +89,9 @@ class ServedPort {
   }
 
   #cancellation(id: number): CallOptions {
-    const controller = new AbortController()
-    this.#cancellable.set(id, controller)
-    return { signal: controller.signal }
+    const signal = new Cancellation()
+    this.#cancellable.set(id, signal)
+    return { signal }
   }
 
   #reply(reply: OwnerReply): void {
@@ -150,7 +151,7 @@ class ServedPort {
       databaseSizes: (_, options) => engine.databaseSizes(options),
       ...this.#watchHandlers(),
       cancel: async ({ call }) => {
-        this.#cancellable.get(call)?.abort()
+        this.#cancellable.get(call)?.abort('the caller gave up')
         return undefined
       },
     }

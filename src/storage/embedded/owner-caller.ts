@@ -17,8 +17,10 @@ import { StorageError } from '../contract/errors.js'
 import type { CallOptions } from '../contract/kv.js'
 
 interface Pending {
-  resolve(result: unknown): void
-  reject(error: Error): void
+  readonly resolve: (result: unknown) => void
+  readonly reject: (error: Error) => void
+  /** What is listened to and timed until the reply comes; undefined for calls that nobody gives up. */
+  readonly release: (() => void) | undefined
 }
 
 export class OwnerCaller {
@@ -62,36 +64,36 @@ export class OwnerCaller {
     transfers: readonly ArrayBuffer[] = [],
   ): Promise<OwnerResult<K>> {
     if (this.#ended !== undefined) return Promise.reject(new StorageError('not-ready', this.#ended))
-    const { signal, timeoutMs } = options
-    if (signal?.aborted) return Promise.reject(new StorageError('unreachable', 'the caller gave up before the call'))
+    if (options.signal?.aborted)
+      return Promise.reject(new StorageError('unreachable', 'the caller gave up before the call'))
     const id = ++this.#lastId
-    const reply = new Promise<OwnerResult<K>>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject })
-    })
+    const cancellable = options.signal !== undefined || options.timeoutMs !== undefined
+    const release = cancellable ? this.#limit(id, options) : undefined
     this.#transfers.push(...transfers)
-    const cancellable = signal !== undefined || timeoutMs !== undefined
     this.#enqueue({ id, method, input, cancellable } as OwnerCall)
-    return cancellable ? this.#withDeadline(id, reply, options) : reply
+    return new Promise<OwnerResult<K>>((resolve, reject) => {
+      this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject, release })
+    })
   }
 
-  async #withDeadline<T>(id: number, reply: Promise<T>, { signal, timeoutMs }: CallOptions): Promise<T> {
-    const giveUp = (why: string): void => {
-      const pending = this.#pending.get(id)
-      if (pending === undefined) return
-      this.#pending.delete(id)
-      this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id }, cancellable: false })
-      pending.reject(new StorageError('unreachable', why))
-    }
-    const onAbort = (): void => giveUp('the caller gave up')
+  #limit(id: number, { signal, timeoutMs }: CallOptions): () => void {
+    const onAbort = (): void => this.#giveUp(id, 'the caller gave up')
     signal?.addEventListener('abort', onAbort, { once: true })
     const timer =
-      timeoutMs === undefined ? undefined : this.#clock.after(timeoutMs, () => giveUp(`no answer in ${timeoutMs} ms`))
-    try {
-      return await reply
-    } finally {
+      timeoutMs === undefined
+        ? undefined
+        : this.#clock.after(timeoutMs, () => this.#giveUp(id, `no answer in ${timeoutMs} ms`))
+    return () => {
       signal?.removeEventListener('abort', onAbort)
       timer?.cancel()
     }
+  }
+
+  #giveUp(id: number, why: string): void {
+    const pending = this.#take(id)
+    if (pending === undefined) return
+    this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id }, cancellable: false })
+    pending.reject(new StorageError('unreachable', why))
   }
 
   #enqueue(call: OwnerCall): void {
@@ -123,13 +125,13 @@ export class OwnerCaller {
   #take(id: number): Pending | undefined {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
+    pending?.release?.()
     return pending
   }
 
   #end(why: string): void {
     if (this.#ended !== undefined) return
     this.#ended = why
-    for (const { reject } of this.#pending.values()) reject(new StorageError('unreachable', why))
-    this.#pending.clear()
+    for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(new StorageError('unreachable', why))
   }
 }

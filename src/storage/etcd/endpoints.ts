@@ -5,6 +5,7 @@
  *
  *   idle ── wanted ──▶ connecting ──▶ connected ── lost, reported ──▶ idle (backing off) ──▶ …
  */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
@@ -64,7 +65,7 @@ export class Endpoints {
   }
 
   /** An open channel, at once when there is one. Throws (not sent) after `timeoutMs`. */
-  async acquire(timeoutMs: number, signal?: AbortSignal): Promise<GrpcChannel> {
+  async acquire(timeoutMs: number, signal?: CancelSignal): Promise<GrpcChannel> {
     const open = this.#pick()
     if (open !== undefined) return open
     const { clock } = this.#options
@@ -176,7 +177,7 @@ export class Endpoints {
     return next
   }
 
-  #change(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  #change(timeoutMs: number, signal: CancelSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         timer.cancel()

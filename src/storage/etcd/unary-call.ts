@@ -1,4 +1,5 @@
 /** Thread: any. One gRPC call with one reply on an HTTP/2 stream: deadline, cancellation, status. */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock, Timer } from '../../lib/clock.js'
 import { GrpcError, GrpcStatus, percentDecoded } from '../grpc/grpc-error.js'
 import { GrpcFramer } from '../grpc/grpc-framer.js'
@@ -8,7 +9,7 @@ import type { Http2Stream, StreamHandlers } from './http2/stream.js'
 
 export interface UnaryOptions {
   readonly timeoutMs: number
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
   /** A larger reply is refused as soon as its length is known, before it is received. */
   readonly maxReplyBytes?: number
 }
@@ -18,7 +19,7 @@ export class UnaryCall implements StreamHandlers {
   readonly #resolve: (reply: Buffer) => void
   readonly #reject: (error: Error) => void
   readonly #connectionState: () => string
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: CancelSignal | undefined
   readonly #timer: Timer
   readonly #framer: GrpcFramer
   #reply: Buffer | undefined

@@ -1,4 +1,5 @@
 /** Thread: any. What the parts of a Store (list, update, delete, watch) share. */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isStorageError, keyNotFound, StorageError } from '../contract/errors.js'
@@ -32,7 +33,7 @@ export async function readState<T>(
   core: StoreCore<T>,
   key: string,
   rules: StateRules,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
 ): Promise<ObjectState<T>> {
   const { kv } = await core.kv.get(key, callOptions(signal))
   return stateOf(core, key, kv, rules)
@@ -58,12 +59,12 @@ export async function stateOf<T>(
   throw new StorageError('invalid-object', 'an object that can be read is not deleted as an unreadable one', { key })
 }
 
-export function callOptions(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+export function callOptions(signal: CancelSignal | undefined): { signal?: CancelSignal } {
   return signal === undefined ? {} : { signal }
 }
 
 /** Between two attempts: when nobody waits for the outcome any more, there is no next one. */
-export function throwIfCancelled(key: string, signal: AbortSignal | undefined): void {
+export function throwIfCancelled(key: string, signal: CancelSignal | undefined): void {
   if (!signal?.aborted) return
   throw new StorageError('unreachable', `the request for ${key} was cancelled before it was done`, {
     key,

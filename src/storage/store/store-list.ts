@@ -1,4 +1,5 @@
 /** Thread: any. Lists, straight from the key-value store. */
+import type { CancelSignal } from '../../lib/cancellation.js'
 import { encodeContinue, NEWEST_REVISION } from '../contract/continue-token.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
 import type { ListOptions, ListResult } from '../contract/interface.js'
@@ -54,7 +55,7 @@ async function listSingle<T>(
 async function readSingle<T>(
   core: StoreCore<T>,
   key: string,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
   revision: number,
 ): Promise<{ kv: KeyValue | undefined; answered: number }> {
   if (revision === 0) {

@@ -9,7 +9,9 @@
  *
  * A write whose outcome is unknown is never repeated here: `unreachable` goes to the caller.
  */
+
 import type { KubeObject } from '../../api/object.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { GuaranteedUpdateOptions, UpdateAttempt, UpdateFunc } from '../contract/interface.js'
 import { type LeaseId, NO_LEASE } from '../contract/kv.js'
 import { checkPreconditions } from '../contract/preconditions.js'
@@ -82,7 +84,7 @@ async function write<T>(
   state: ObjectState<T>,
   attempt: UpdateAttempt<T>,
   data: Uint8Array,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
 ) {
   const draft = core.draftOf?.(attempt.object)
   const value = await core.objects.seal(data, key)
@@ -98,7 +100,7 @@ async function leaseFor<T>(
   core: StoreCore<T>,
   state: ObjectState<T>,
   ttlSeconds: number | undefined,
-  signal: AbortSignal | undefined,
+  signal: CancelSignal | undefined,
 ): Promise<LeaseId> {
   if (ttlSeconds === undefined) return state.lease
   return ttlSeconds > 0 ? core.leases.getLease(ttlSeconds, callOptions(signal)) : NO_LEASE

@@ -2,8 +2,10 @@
  * Thread: any. `Storage` over a key-value store: one class for etcd and for the embedded engine, since both speak KV.
  * Reads are linearizable; nothing is cached. Values are laid out as kube-apiserver lays them out.
  */
+
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isStorageError, keyNotFound, StorageError } from '../contract/errors.js'
@@ -77,7 +79,7 @@ export class Store<T extends KubeObject> implements Storage<T> {
     }
   }
 
-  async create(key: string, object: T, options: { ttlSeconds?: number; signal?: AbortSignal } = {}): Promise<T> {
+  async create(key: string, object: T, options: { ttlSeconds?: number; signal?: CancelSignal } = {}): Promise<T> {
     const { kv, objects, keys, leases, draftOf } = this.#core
     const storedKey = keys.object(key)
     if (this.#versionOf(object) !== 0) {

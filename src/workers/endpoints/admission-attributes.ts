@@ -30,6 +30,7 @@ export function admissionAttributes(
     options,
     dryRun,
     user,
+    signal: worker.signal,
     reinvocation: { isReinvoke: false, requested: false },
     addWarning: worker.addWarning,
     addAnnotation: worker.addAnnotation,

@@ -54,7 +54,10 @@ export async function deleteCollection(worker: WorkerRequest, workers: number): 
   })
   const queue = list.items.entries()
   const deleteSome = async (): Promise<void> => {
-    for (const [, item] of queue) await deleteItem(worker, item, deepCopy(options), dryRun)
+    for (const [, item] of queue) {
+      if (worker.signal?.aborted) throw worker.signal.reason
+      await deleteItem(worker, item, deepCopy(options), dryRun)
+    }
   }
   await Promise.all(Array.from({ length: Math.max(1, workers) }, deleteSome))
   return encodeList(worker, list)

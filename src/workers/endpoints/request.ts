@@ -3,6 +3,7 @@
 import type { AdmissionChain } from '../../admission/chain.js'
 import type { JsonPath } from '../../api/json/decode.js'
 import type { Authorizer } from '../../auth/interface.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import type { EncodedResponse, PoolRequest } from '../../protocol/main-pool.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
@@ -22,13 +23,21 @@ export class WorkerRequest {
   readonly admission: AdmissionChain
   readonly authorizer: Authorizer
   readonly query: URLSearchParams
+  readonly signal: CancelSignal | undefined
   readonly #warnings = new Warnings()
   readonly #annotations = new Map<string, string>()
   #emptied: readonly JsonPath[] = []
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
-  constructor(request: PoolRequest, endpoint: Endpoint, { admission, authorizer, clock }: WorkerParts) {
+  /** Without a signal nobody gives it up: a watch ends with its port. */
+  constructor(
+    request: PoolRequest,
+    endpoint: Endpoint,
+    { admission, authorizer, clock }: WorkerParts,
+    signal?: CancelSignal,
+  ) {
+    this.signal = signal
     this.request = request
     this.endpoint = endpoint
     this.admission = admission
@@ -86,6 +95,7 @@ export class WorkerRequest {
       now: () => this.#clock.now(),
       addWarning: this.addWarning,
       emptied: () => this.#emptied,
+      ...(this.signal === undefined ? {} : { signal: this.signal }),
     }
   }
 

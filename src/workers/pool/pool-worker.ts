@@ -10,19 +10,21 @@ import { newGenericServerResponse, newInternalError, StatusError } from '../../a
 import { statusBody } from '../../api/status-body.js'
 import { bootstrapPolicy } from '../../auth/authz/bootstrap/bootstrap-policy.js'
 import type { Authorizer } from '../../auth/interface.js'
+import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
-import type {
-  AccessReport,
-  ConnectAnswer,
-  Converted,
-  EncodedResponse,
-  EventConversion,
-  PoolRequest,
-  PoolResult,
-  PoolTask,
-  PoolTaskName,
-  StorageWatchRequest,
+import {
+  type AccessReport,
+  type ConnectAnswer,
+  type Converted,
+  type EncodedResponse,
+  type EventConversion,
+  NO_SLOT,
+  type PoolRequest,
+  type PoolResult,
+  type PoolTaskName,
+  type SlottedTask,
+  type StorageWatchRequest,
 } from '../../protocol/main-pool.js'
 import type { ServiceRegistry } from '../../registry/core/services/service-registry.js'
 import { connect } from '../endpoints/connect.js'
@@ -42,6 +44,7 @@ import type { Scheme } from '../scheme/scheme.js'
 import { AccessBootstrap } from './access-bootstrap.js'
 import type { MasterLeases } from './master-leases.js'
 import type { ObjectLookup } from './object-lookup.js'
+import type { RequestsUnderWay } from './requests-under-way.js'
 
 export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable
@@ -54,6 +57,7 @@ export interface PoolWorkerOptions {
   readonly services: () => ServiceRegistry
   readonly masterLeases: () => MasterLeases
   readonly scheme: Scheme
+  readonly underWay: RequestsUnderWay
 }
 
 export class PoolWorker {
@@ -63,7 +67,7 @@ export class PoolWorker {
     this.#options = options
   }
 
-  async run(task: PoolTask): Promise<PoolResult<PoolTaskName>> {
+  async run(task: SlottedTask): Promise<PoolResult<PoolTaskName>> {
     const { masterLeases } = this.#options
     switch (task.type) {
       case 'repairServices':
@@ -75,7 +79,7 @@ export class PoolWorker {
         await masterLeases().drop(task.input.ip)
         return masterLeases().list()
       case 'connect':
-        return this.#connect(task.input)
+        return this.#connect(task.input, task.slot)
       case 'convert':
         return this.#convert(task.input)
       case 'tableColumns':
@@ -87,16 +91,21 @@ export class PoolWorker {
       case 'document':
         return openApiDocument(task.input, this.#options.scheme)
       default:
-        return this.#serve(task.type, task.input)
+        return this.#serve(task.type, task.input, task.slot)
     }
   }
 
-  async #serve(type: 'read' | 'write', request: PoolRequest): Promise<EncodedResponse> {
+  #serve(type: 'read' | 'write', request: PoolRequest, slot: number): Promise<EncodedResponse> {
+    return this.#options.underWay.run(slot, request.deadlineMs, (signal) => this.#answer(type, request, signal))
+  }
+
+  async #answer(type: 'read' | 'write', request: PoolRequest, signal: CancelSignal): Promise<EncodedResponse> {
     let worker: WorkerRequest | undefined
     try {
       const { endpoints } = this.#options
+      if (signal.aborted) throw signal.reason
       const endpoint = endpoints.find(request.info)
-      worker = new WorkerRequest(request, endpoint, this.#options)
+      worker = new WorkerRequest(request, endpoint, this.#options, signal)
       const answer = type === 'read' ? read(worker) : this.#write(worker)
       const response = await (endpoint.info.definitionHash === undefined
         ? answer
@@ -104,7 +113,8 @@ export class PoolWorker {
       await worker.settle(true)
       return worker.withAnnotations(response)
     } catch (error) {
-      const response = this.#failure(error, request, worker)
+      // Whatever a request fails with after it was given up, it is why it was given up.
+      const response = this.#failure(signal.aborted ? signal.reason : error, request, worker)
       // A storage that does not answer may have written all the same.
       await worker?.settle(response.status >= 500)
       return worker === undefined ? response : worker.withAnnotations(response)
@@ -117,15 +127,19 @@ export class PoolWorker {
       lookup: objects,
       policy: bootstrapPolicy(),
       now: () => clock.now(),
-      write: (request) => this.#serve('write', request),
+      write: (request) => this.#serve('write', request, NO_SLOT),
     }).run()
   }
 
-  async #connect(request: PoolRequest): Promise<ConnectAnswer> {
+  #connect(request: PoolRequest, slot: number): Promise<ConnectAnswer> {
+    return this.#options.underWay.run(slot, request.deadlineMs, (signal) => this.#plan(request, signal))
+  }
+
+  async #plan(request: PoolRequest, signal: CancelSignal): Promise<ConnectAnswer> {
     let worker: WorkerRequest | undefined
     try {
       const { endpoints } = this.#options
-      worker = new WorkerRequest(request, endpoints.find({ ...request.info, subresource: '' }), this.#options)
+      worker = new WorkerRequest(request, endpoints.find({ ...request.info, subresource: '' }), this.#options, signal)
       const plan = await connect(worker, endpoints.dependencies)
       if (plan !== undefined) return { plan }
       return { response: { status: 204, contentType: '', warnings: [], headers: [], body: new Uint8Array() } }
