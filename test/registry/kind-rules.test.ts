@@ -11,6 +11,7 @@ const METADATA = { name: 'x', namespace: 'a', resourceVersion: '1' }
 
 type Group = [group: string, resource: string]
 const LIMIT_RANGES: Group = ['', 'limitranges']
+const SECRETS: Group = ['', 'secrets']
 const SLICES: Group = ['discovery.k8s.io', 'endpointslices']
 const BUDGETS: Group = ['policy', 'poddisruptionbudgets']
 const DRIVERS: Group = ['storage.k8s.io', 'csidrivers']
@@ -262,5 +263,13 @@ t.test('what only a gated feature uses is not kept in new drivers', (t) => {
 
 t.test('the priority classes of the system are not deleted', (t) => {
   t.same(rulesFor(CLASSES).undeletable, ['system-cluster-critical', 'system-node-critical'])
+  t.end()
+})
+
+t.test('bytes of a secret that are null stand for none', (t) => {
+  const secret = (type: string, key: string): KubeObject => ({ type: `kubernetes.io/${type}`, data: { [key]: null } })
+  t.same(causes(SECRETS, secret('dockerconfigjson', '.dockerconfigjson')), ['data[.dockerconfigjson]|Invalid'])
+  t.same(causes(SECRETS, secret('ssh-auth', 'ssh-privatekey')), ['data[ssh-privatekey]|Required'])
+  t.same(causes(SECRETS, secret('basic-auth', 'username')), [])
   t.end()
 })

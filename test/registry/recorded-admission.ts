@@ -1,13 +1,10 @@
 /** What admission plugins of the recorded server do to objects, where answers cannot be compared without it. */
+
+import type { Service } from '#keelson/api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '#keelson/api/object.js'
 import { keepAllocatedValues, normalizeClusterIPs } from '#keelson/registry/core/services/allocated-values.js'
 import { initIPFamilyFields } from '#keelson/registry/core/services/ip-families.js'
-import {
-  needsClusterIP,
-  needsHealthCheck,
-  needsNodePort,
-  type Service,
-} from '#keelson/registry/core/services/service.js'
+import { needsClusterIP, needsHealthCheck, needsNodePort } from '#keelson/registry/core/services/service.js'
 
 interface PodLike extends KubeObject {
   spec?: {

@@ -1,15 +1,8 @@
 /** Thread: any. The rules of conditions in a status. */
-import { duplicate, type FieldPath, invalid, required } from '../field-error.js'
-import { type Errors, each, type List, maxBytes, nonnegative, oneOf, qualifiedName } from './checks.js'
 
-export interface Condition {
-  type?: string
-  status?: string
-  reason?: string
-  message?: string
-  observedGeneration?: number
-  lastTransitionTime?: string | null
-}
+import { duplicate, type FieldPath, invalid, required } from '../field-error.js'
+import type { Condition } from '../generated/kinds/meta.v1.js'
+import { type Errors, each, type List, maxBytes, nonnegative, oneOf, qualifiedName } from './checks.js'
 
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/
 

@@ -1,22 +1,9 @@
 /** Thread: any. Node selectors and tolerations: how pods and volumes choose nodes. */
+
 import { duplicate, type FieldPath, forbidden, invalid, notSupported, required } from '../field-error.js'
+import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm, Toleration } from '../generated/kinds/core.v1.js'
 import { dnsSubdomain, type Errors, each, type List, labelValue, qualifiedName } from './checks.js'
 import { isValidLabelValue } from './names.js'
-
-export interface NodeSelectorRequirement {
-  key?: string
-  operator?: string
-  values?: List<string>
-}
-
-export interface NodeSelectorTerm {
-  matchExpressions?: List<NodeSelectorRequirement>
-  matchFields?: List<NodeSelectorRequirement>
-}
-
-export interface NodeSelector {
-  nodeSelectorTerms?: List<NodeSelectorTerm>
-}
 
 const BAD_OPERATOR = 'not a valid selector operator'
 
@@ -57,14 +44,6 @@ function fieldErrors({ key = '', operator = '', values }: NodeSelectorRequiremen
   if (key === 'metadata.name') errors.push(...each(values, at.child('values'), dnsSubdomain))
   else errors.push(invalid(at.child('key'), key, 'not a valid field selector key'))
   return errors
-}
-
-export interface Toleration {
-  key?: string
-  operator?: string
-  value?: string
-  effect?: string
-  tolerationSeconds?: number
 }
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

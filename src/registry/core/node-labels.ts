@@ -1,8 +1,8 @@
 /** Thread: pool. Labels of nodes that have newer names. */
 
 import type { FieldPath } from '../../api/field-error.js'
+import type { NodeSelector, NodeSelectorTerm } from '../../api/generated/kinds/core.v1.js'
 import type { List } from '../../api/validation/checks.js'
-import type { NodeSelector, NodeSelectorTerm } from '../../api/validation/node-selectors.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 
 const NEWER: Readonly<Record<string, { readonly since: string; readonly name: string }>> = lookupTable({

@@ -1,5 +1,6 @@
 /** A registry of services on a store in memory, with everything that gives them addresses and ports. */
 
+import type { Service, ServiceSpec } from '#keelson/api/generated/kinds/core.v1.js'
 import { IPRange } from '#keelson/api/network/ip-range.js'
 import { parsePortRange } from '#keelson/api/network/port-range.js'
 import type { KubeObject } from '#keelson/api/object.js'
@@ -11,7 +12,6 @@ import { NodePortAllocator } from '#keelson/registry/core/services/allocator/nod
 import { setServiceDefaults } from '#keelson/registry/core/services/defaults.js'
 import { RepairIPAddresses } from '#keelson/registry/core/services/repair-ip-addresses.js'
 import { RepairNodePorts } from '#keelson/registry/core/services/repair-node-ports.js'
-import type { Service, ServiceSpec } from '#keelson/registry/core/services/service.js'
 import { ServiceAllocators } from '#keelson/registry/core/services/service-allocators.js'
 import { serviceHooks } from '#keelson/registry/core/services/service-hooks.js'
 import { serviceRules } from '#keelson/registry/core/services/strategy.js'

@@ -1,7 +1,9 @@
 /** Thread: pool. What the checking of types found in the expressions of a policy. */
+
 import { FieldPath } from '../../../api/field-error.js'
+import type { Condition } from '../../../api/generated/kinds/meta.v1.js'
 import { type Errors, each, type List, requiredBy } from '../../../api/validation/checks.js'
-import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
+import { conditionErrors } from '../../../api/validation/conditions.js'
 import type { UpdateRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 

@@ -1,15 +1,9 @@
 /** Thread: pool. APIServices: who serves a version of a group, this server or another. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
-import {
-  because,
-  dnsSubdomain,
-  type Errors,
-  each,
-  type List,
-  oneOf,
-  portNumber,
-} from '../../../api/validation/checks.js'
+import type { APIService, APIServiceCondition } from '../../../api/generated/kinds/apiregistration.v1.js'
+import { metadataOf } from '../../../api/object.js'
+import { because, dnsSubdomain, type Errors, each, oneOf, portNumber } from '../../../api/validation/checks.js'
 import { isDns1035Label, pathSegmentName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
@@ -17,33 +11,12 @@ import type { RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
-interface Condition {
-  type?: string
-  status?: string
-  reason?: string
-  message?: string
-  lastTransitionTime?: string
-}
-
-interface APIService extends KubeObject {
-  spec?: {
-    service?: { name?: string; namespace?: string; port?: number } | null
-    group?: string
-    version?: string
-    insecureSkipTLSVerify?: boolean
-    caBundle?: string | null
-    groupPriorityMinimum?: number
-    versionPriority?: number
-  }
-  status?: { conditions?: List<Condition> }
-}
-
 const SPEC = FieldPath.of('spec')
 const AVAILABLE = 'Available'
 const HIGHEST_GROUP_PRIORITY = 20000
 const HIGHEST_VERSION_PRIORITY = 1000
 
-function nameErrors(object: KubeObject, wanted: string): Errors {
+function nameErrors(object: APIService, wanted: string): Errors {
   const { name = '', generateName = '' } = metadataOf(object)
   const check = (value: string, field: string): Errors =>
     value === '' || value === wanted || pathSegmentName(value, false).length > 0
@@ -75,8 +48,8 @@ function serverErrors({ service, caBundle, insecureSkipTLSVerify }: NonNullable<
   return errors
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as APIService
+function validate(object: APIService): Errors {
+  const { spec = {} } = object
   const { group = '', version = '' } = spec
   return [
     ...nameErrors(object, `${version}.${group}`),
@@ -90,10 +63,10 @@ function validate(object: KubeObject): Errors {
 }
 
 /** What this server serves is there from the start. */
-function prepareForCreate(object: KubeObject, { now }: RequestContext): void {
-  const service = object as APIService
+function prepareForCreate(object: APIService, { now }: RequestContext): void {
+  const service = object
   if (service.spec?.service) return
-  const condition: Condition = {
+  const condition: APIServiceCondition = {
     type: AVAILABLE,
     status: 'True',
     lastTransitionTime: formatTime(now()),
@@ -109,11 +82,11 @@ function availableText({ status }: APIService): string {
   return condition.status === 'True' ? 'True' : `${condition.status} (${condition.reason ?? ''})`
 }
 
-export const apiServiceRules: ResourceRules = {
+export const apiServiceRules: ResourceRules<APIService> = {
   nameRule: pathSegmentName,
   allowUnconditionalUpdate: false,
   setDefaults: (object) => {
-    const { spec } = object as APIService
+    const { spec } = object
     if (spec?.service) spec.service.port ??= 443
   },
   prepareForCreate,
@@ -122,7 +95,7 @@ export const apiServiceRules: ResourceRules = {
     resetFields: [['metadata'], ['spec']],
     prepareForUpdate: keepMetadata,
     validateUpdate: (object) =>
-      each((object as APIService).status?.conditions, FieldPath.of('status', 'conditions'), ({ status }, at) =>
+      each(object.status?.conditions, FieldPath.of('status', 'conditions'), ({ status }, at) =>
         oneOf(status ?? '', ['True', 'False', 'Unknown'], at.child('status')),
       ),
   },

@@ -2,7 +2,10 @@
 
 import { X509Certificate } from 'node:crypto'
 import { duplicate, FieldPath, forbidden, invalid, notSupported, required, tooLong } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type {
+  CertificateSigningRequest,
+  CertificateSigningRequestCondition,
+} from '../../../api/generated/kinds/certificates.v1.js'
 import { pemBlocks } from '../../../api/pem.js'
 import { because, type Errors, each, type List, sameValue } from '../../../api/validation/checks.js'
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.js'
@@ -11,27 +14,6 @@ import { formatTime } from '../../generic/system-fields.js'
 import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { requestProblem } from './request.js'
-
-interface Condition {
-  type?: string
-  status?: string
-  lastUpdateTime?: string | null
-  lastTransitionTime?: string | null
-}
-
-interface CertificateSigningRequest extends KubeObject {
-  spec?: {
-    request?: string
-    signerName?: string
-    usages?: List<string>
-    expirationSeconds?: number
-    username?: string
-    uid?: string
-    groups?: string[]
-    extra?: Record<string, string[]>
-  }
-  status?: { conditions?: List<Condition>; certificate?: string }
-}
 
 const SPEC = FieldPath.of('spec')
 const SIGNER = SPEC.child('signerName')
@@ -97,7 +79,7 @@ function usageErrors(usages: List<string>): Errors {
   })
 }
 
-function conditionErrors(conditions: List<Condition>): Errors {
+function conditionErrors(conditions: List<CertificateSigningRequestCondition>): Errors {
   const seen = new Set<string>()
   return each(conditions, CONDITIONS, ({ type = '', status = '' }, at) => {
     const errors: Errors = type === '' ? [required(at.child('type'))] : []
@@ -132,8 +114,8 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {}, status } = object as CertificateSigningRequest
+function validate(object: CertificateSigningRequest): Errors {
+  const { spec = {}, status } = object
   const problem = requestProblem(spec.request ?? '')
   const { expirationSeconds: seconds } = spec
   return [
@@ -150,11 +132,15 @@ function validate(object: KubeObject): Errors {
   ]
 }
 
-const ofType = (object: KubeObject, type: string): Condition[] =>
-  ((object as CertificateSigningRequest).status?.conditions ?? []).filter((condition) => condition.type === type)
+const ofType = (object: CertificateSigningRequest, type: string): CertificateSigningRequestCondition[] =>
+  (object.status?.conditions ?? []).filter((condition) => condition.type === type)
 
 /** What each endpoint may do to the status: approvals belong to one, the certificate to another. */
-function changeErrors(object: KubeObject, old: KubeObject, may: 'approve' | 'issue' | 'neither'): Errors {
+function changeErrors(
+  object: CertificateSigningRequest,
+  old: CertificateSigningRequest,
+  may: 'approve' | 'issue' | 'neither',
+): Errors {
   const errors: Errors = []
   for (const type of ['Approved', 'Denied', 'Failed']) {
     const [now, before] = [ofType(object, type), ofType(old, type)]
@@ -163,15 +149,15 @@ function changeErrors(object: KubeObject, old: KubeObject, may: 'approve' | 'iss
     else if (may !== 'approve' && type !== 'Failed' && !sameValue(now, before))
       errors.push(forbidden(CONDITIONS, `updates may not add or modify a condition of type ${type}`))
   }
-  const [now, before] = [object, old].map((csr) => (csr as CertificateSigningRequest).status?.certificate ?? '')
+  const [now, before] = [object, old].map((csr) => csr.status?.certificate ?? '')
   if (now !== before && (may !== 'issue' || before !== ''))
     errors.push(forbidden(CERTIFICATE, 'updates may not set or modify existing certificate content'))
   return errors
 }
 
 /** Conditions that a client adds or changes carry the server's time. */
-function stampConditions(object: KubeObject, old: KubeObject, nowMs: number): void {
-  for (const condition of (object as CertificateSigningRequest).status?.conditions ?? []) {
+function stampConditions(object: CertificateSigningRequest, old: CertificateSigningRequest, nowMs: number): void {
+  for (const condition of object.status?.conditions ?? []) {
     condition.lastUpdateTime ??= formatTime(nowMs)
     if (condition.lastTransitionTime) continue
     const before = ofType(old, condition.type ?? '').find(({ status }) => status === condition.status)
@@ -179,7 +165,7 @@ function stampConditions(object: KubeObject, old: KubeObject, nowMs: number): vo
   }
 }
 
-function keepSpec(object: KubeObject, old: KubeObject): void {
+function keepSpec(object: CertificateSigningRequest, old: CertificateSigningRequest): void {
   if (old['spec'] === undefined) delete object['spec']
   else object['spec'] = structuredClone(old['spec'])
 }
@@ -193,27 +179,27 @@ function conditionText({ status }: CertificateSigningRequest): string {
 }
 
 /** The approval endpoint: conditions alone. */
-const approvalRules: PartRules = {
+const approvalRules: PartRules<CertificateSigningRequest> = {
   writes: 'status',
   resetFields: [['spec'], ['status', 'certificate']],
   prepareForUpdate: (object, old, context) => {
     stampConditions(object, old, context.now())
-    const { conditions } = (object as CertificateSigningRequest).status ?? {}
+    const { conditions } = object.status ?? {}
     keepSpec(object, old)
-    const kept = { ...(old as CertificateSigningRequest).status }
+    const kept = { ...old.status }
     delete kept.conditions
     object['status'] = conditions === undefined ? kept : { ...kept, conditions }
   },
   validateUpdate: (object, old) => [...validate(object), ...changeErrors(object, old, 'approve')],
 }
 
-export const certificateSigningRequestRules: ResourceRules = {
+export const certificateSigningRequestRules: ResourceRules<CertificateSigningRequest> = {
   subresources: { approval: approvalRules },
   resetFields: [['spec'], ['status']],
   nameRule: () => [],
   indexedFields: [{ name: 'spec.signerName' }],
   prepareForCreate: (object, { user }) => {
-    const csr = object as CertificateSigningRequest
+    const csr = object
     csr.spec ??= {}
     for (const field of ['username', 'uid', 'groups', 'extra'] as const) delete csr.spec[field]
     if (user.name !== '') csr.spec.username = user.name
@@ -227,7 +213,7 @@ export const certificateSigningRequestRules: ResourceRules = {
   status: {
     resetFields: [['spec'], ['status', 'conditions']],
     prepareForUpdate: (object, old, context) => {
-      const csr = object as CertificateSigningRequest
+      const csr = object
       csr.status ??= {}
       // Approvals are not this endpoint's: they stay as they are.
       const mine = (csr.status.conditions ?? []).filter(({ type }) => type !== 'Approved' && type !== 'Denied')

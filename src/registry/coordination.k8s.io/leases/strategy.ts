@@ -1,26 +1,17 @@
 /** Thread: pool. Leases: who holds what, and until when. */
+
 import { FieldPath, forbidden, invalid } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { Lease } from '../../../api/generated/kinds/coordination.v1.js'
 import { because, type Errors } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
-interface Lease extends KubeObject {
-  spec?: {
-    holderIdentity?: string
-    leaseDurationSeconds?: number
-    leaseTransitions?: number
-    strategy?: string
-    preferredHolder?: string
-  }
-}
-
 const SPEC = FieldPath.of('spec')
 
-function validate(object: KubeObject): Errors {
-  const { leaseDurationSeconds: duration, leaseTransitions: transitions } = (object as Lease).spec ?? {}
-  const { strategy, preferredHolder = '' } = (object as Lease).spec ?? {}
+function validate(object: Lease): Errors {
+  const { leaseDurationSeconds: duration, leaseTransitions: transitions } = object.spec ?? {}
+  const { strategy, preferredHolder = '' } = object.spec ?? {}
   const errors: Errors = []
   if (duration !== undefined && duration <= 0)
     errors.push(invalid(SPEC.child('leaseDurationSeconds'), duration, 'must be greater than 0'))
@@ -34,14 +25,14 @@ function validate(object: KubeObject): Errors {
 }
 
 /** The gate of coordinated leader election is closed by default: what it adds is only kept where it already is. */
-function dropGated(object: KubeObject, old?: KubeObject): void {
-  const { spec } = object as Lease
-  const before = (old as Lease | undefined)?.spec
+function dropGated(object: Lease, old?: Lease): void {
+  const { spec } = object
+  const before = old?.spec
   for (const field of ['strategy', 'preferredHolder'] as const)
     if (spec !== undefined && before?.[field] === undefined) delete spec[field]
 }
 
-export const leaseRules: ResourceRules = {
+export const leaseRules: ResourceRules<Lease> = {
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',

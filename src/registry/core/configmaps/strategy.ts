@@ -1,17 +1,13 @@
 /** Thread: pool. ConfigMaps: plain data under well-formed keys. */
+
 import { type FieldError, FieldPath, invalid, tooLong } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { ConfigMap } from '../../../api/generated/kinds/core.v1.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
 import { base64Bytes, immutableErrors, keyErrors, MAX_DATA_BYTES } from '../config-data.js'
 
-interface ConfigMap extends KubeObject {
-  data?: Record<string, string>
-  binaryData?: Record<string, string>
-}
-
-function validate(object: KubeObject): FieldError[] {
-  const { data = {}, binaryData = {} } = object as ConfigMap
+function validate(object: ConfigMap): FieldError[] {
+  const { data = {}, binaryData = {} } = object
   const errors: FieldError[] = []
   let size = 0
   for (const [key, value] of Object.entries(data)) {
@@ -29,13 +25,13 @@ function validate(object: KubeObject): FieldError[] {
   return errors
 }
 
-export const configMapRules: ResourceRules = {
+export const configMapRules: ResourceRules<ConfigMap> = {
   validate,
   validateUpdate: (object, old) => [...immutableErrors(object, old, ['data', 'binaryData']), ...validate(object)],
   table: {
     columns: [NAME_COLUMN, { name: 'Data', type: 'string', description: 'How many keys it holds.' }, AGE_COLUMN],
     cells: (object, nowMs) => {
-      const { data = {}, binaryData = {} } = object as ConfigMap
+      const { data = {}, binaryData = {} } = object
       return [
         object.metadata?.name ?? '',
         Object.keys(data).length + Object.keys(binaryData).length,

@@ -1,6 +1,7 @@
 /** Thread: pool. Endpoints: where a service's traffic goes, before EndpointSlices. */
+
 import { FieldPath, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { EndpointAddress, EndpointPort, Endpoints } from '../../../api/generated/kinds/core.v1.js'
 import { ipWarnings, legacyIP } from '../../../api/validation/addresses.js'
 import {
   dnsLabel,
@@ -8,7 +9,6 @@ import {
   type Errors,
   each,
   givenBy,
-  type List,
   oneOf,
   optionalBy,
   portNumber,
@@ -18,29 +18,6 @@ import {
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { endpointIPErrors } from '../endpoint-addresses.js'
-
-interface EndpointAddress {
-  ip?: string
-  hostname?: string
-  nodeName?: string
-}
-
-interface EndpointPort {
-  name?: string
-  port?: number
-  protocol?: string
-  appProtocol?: string
-}
-
-interface Subset {
-  addresses?: List<EndpointAddress>
-  notReadyAddresses?: List<EndpointAddress>
-  ports?: List<EndpointPort>
-}
-
-interface Endpoints extends KubeObject {
-  subsets?: List<Subset>
-}
 
 const SUBSETS = FieldPath.of('subsets')
 const SHOWN = 3
@@ -67,8 +44,8 @@ function portErrors(
   ]
 }
 
-const validate = (object: KubeObject): Errors =>
-  each((object as Endpoints).subsets, SUBSETS, ({ addresses, notReadyAddresses, ports }, at) => {
+const validate = (object: Endpoints): Errors =>
+  each(object.subsets, SUBSETS, ({ addresses, notReadyAddresses, ports }, at) => {
     const none = (addresses?.length ?? 0) + (notReadyAddresses?.length ?? 0) === 0
     return [
       ...(none ? [required(at, 'must specify `addresses` or `notReadyAddresses`')] : []),
@@ -78,9 +55,9 @@ const validate = (object: KubeObject): Errors =>
     ]
   })
 
-function warnings(object: KubeObject): string[] {
+function warnings(object: Endpoints): string[] {
   if (object.metadata?.labels?.['endpoints.kubernetes.io/managed-by'] === 'endpoint-controller') return []
-  return ((object as Endpoints).subsets ?? []).flatMap((subset, i) =>
+  return (object.subsets ?? []).flatMap((subset, i) =>
     (['addresses', 'notReadyAddresses'] as const).flatMap((field) =>
       (subset[field] ?? []).flatMap(({ ip = '' }, j) =>
         ipWarnings(ip, SUBSETS.index(i).child(field).index(j).child('ip')),
@@ -101,10 +78,10 @@ function addressesText({ subsets }: Endpoints): string {
   return all.length > SHOWN ? `${all.slice(0, SHOWN).join(',')} + ${all.length - SHOWN} more...` : all.join(',')
 }
 
-export const endpointsRules: ResourceRules = {
+export const endpointsRules: ResourceRules<Endpoints> = {
   allowCreateOnUpdate: true,
   setDefaults: (object) => {
-    for (const { ports } of (object as Endpoints).subsets ?? [])
+    for (const { ports } of object.subsets ?? [])
       for (const port of ports ?? []) if ((port.protocol ?? '') === '') port.protocol = 'TCP'
   },
   validate,

@@ -1,38 +1,26 @@
 /** Thread: pool. LimitRanges: the least, the most and the usual amount of a resource in a namespace. */
+
 import { randomUUID } from 'node:crypto'
 import { duplicate, FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
-import { type Errors, each, type List, qualifiedName } from '../../../api/validation/checks.js'
+import type { LimitRange, LimitRangeItem } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
+import { type Errors, each, qualifiedName } from '../../../api/validation/checks.js'
 import {
   containerResourceName,
   isOvercommitAllowed,
   quantityOf,
-  type ResourceList,
   resourceName,
 } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { tableOf, text } from '../../generic/table-rules.js'
-
-interface LimitRangeItem {
-  type?: string
-  max?: ResourceList
-  min?: ResourceList
-  default?: ResourceList
-  defaultRequest?: ResourceList
-  maxLimitRequestRatio?: ResourceList
-}
-
-interface LimitRange extends KubeObject {
-  spec?: { limits?: List<LimitRangeItem> }
-}
 
 const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim']
 /** Beyond this the thousandths of an amount do not fit 64 bits. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n
 const FIELDS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const
 
-function setDefaults(object: KubeObject): void {
-  for (const item of (object as LimitRange).spec?.limits ?? []) {
+function setDefaults(object: LimitRange): void {
+  for (const item of object.spec?.limits ?? []) {
     if (item.type !== 'Container') continue
     item.default = { ...item.max, ...item.default }
     item.defaultRequest = { ...item.min, ...item.default, ...item.defaultRequest }
@@ -120,7 +108,7 @@ function itemErrors(item: LimitRangeItem, at: FieldPath, types: Set<string>): Er
   return [...errors, ...[...names].flatMap((name) => orderErrors(checked, name, at))]
 }
 
-export const limitRangeRules: ResourceRules = {
+export const limitRangeRules: ResourceRules<LimitRange> = {
   allowCreateOnUpdate: true,
   metadataOnUpdate: 'new',
   setDefaults,
@@ -131,9 +119,7 @@ export const limitRangeRules: ResourceRules = {
   },
   validate: (object) => {
     const types = new Set<string>()
-    return each((object as LimitRange).spec?.limits, FieldPath.of('spec', 'limits'), (item, at) =>
-      itemErrors(item, at, types),
-    )
+    return each(object.spec?.limits, FieldPath.of('spec', 'limits'), (item, at) => itemErrors(item, at, types))
   },
   table: tableOf<LimitRange>(
     text('Created At', 'When it was made.', (object) => object.metadata?.creationTimestamp ?? null, { type: 'date' }),

@@ -2,6 +2,7 @@
  * Thread: pool. A namespace goes in two steps: the first DELETE marks it as terminating, and it is gone when what empties
  * it has taken the last finalizer off its spec (through finalize). This server runs no such controller.
  */
+import type { Namespace } from '../../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newConflict } from '../../../api/status.js'
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../../api/validation/object-meta.js'
@@ -10,7 +11,6 @@ import type { ResourceREST } from '../../generic/resource-rest.js'
 import type { Store } from '../../generic/store.js'
 import type { DeleteOptions } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
-import type { Namespace } from './strategy.js'
 
 const NAMESPACES = { group: '', resource: 'namespaces' }
 

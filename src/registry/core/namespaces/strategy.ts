@@ -1,6 +1,8 @@
 /** Thread: pool. Namespaces: the label with their name, the finalizer that empties them, a phase. */
+
 import { type FieldError, FieldPath, invalid } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Namespace } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { dnsLabelName, isQualifiedName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
@@ -8,12 +10,7 @@ import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
 const NAME_LABEL = 'kubernetes.io/metadata.name'
 export const KUBERNETES_FINALIZER = 'kubernetes'
 
-export interface Namespace extends KubeObject {
-  spec?: { finalizers?: string[] }
-  status?: { phase?: string }
-}
-
-function labelWithName(object: KubeObject): void {
+function labelWithName(object: Namespace): void {
   const metadata = metadataOf(object)
   if ((metadata.name ?? '') === '') return
   metadata.labels ??= {}
@@ -30,18 +27,18 @@ function finalizerErrors(name: string, path: FieldPath): FieldError[] {
 }
 
 const FINALIZERS = FieldPath.of('spec', 'finalizers')
-const finalizersOf = (object: KubeObject): readonly string[] => (object as Namespace).spec?.finalizers ?? []
+const finalizersOf = (object: Namespace): readonly string[] => object.spec?.finalizers ?? []
 
 /** A new namespace is told about the list, who changes the list about its places. */
-const validate = (object: KubeObject): FieldError[] =>
+const validate = (object: Namespace): FieldError[] =>
   finalizersOf(object).flatMap((name) => finalizerErrors(name, FINALIZERS))
 
-const validateFinalize = (object: KubeObject): FieldError[] =>
+const validateFinalize = (object: Namespace): FieldError[] =>
   finalizersOf(object).flatMap((name, i) => finalizerErrors(name, FINALIZERS.index(i)))
 
 /** Active until it is deleted, terminating from then on. */
-function phaseErrors(object: KubeObject): FieldError[] {
-  const phase = (object as Namespace).status?.phase ?? ''
+function phaseErrors(object: Namespace): FieldError[] {
+  const phase = object.status?.phase ?? ''
   const at = FieldPath.of('status', 'Phase')
   if (metadataOf(object).deletionTimestamp === undefined)
     return phase === 'Active' ? [] : [invalid(at, phase, "may only be 'Active' if `deletionTimestamp` is empty")]
@@ -50,37 +47,32 @@ function phaseErrors(object: KubeObject): FieldError[] {
     : [invalid(at, phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")]
 }
 
-export const namespaceRules: ResourceRules = {
+export const namespaceRules: ResourceRules<Namespace> = {
   returnDeletedObject: true,
   nameRule: dnsLabelName,
   indexedFields: [{ name: 'status.phase' }],
   setDefaults: (object) => {
     if ((object.metadata?.generateName ?? '') === '') labelWithName(object)
   },
-  prepareForCreate: (object) => {
-    const namespace = object as Namespace
+  prepareForCreate: (namespace) => {
     namespace.status = { phase: 'Active' }
     namespace.spec ??= {}
     const finalizers = namespace.spec.finalizers ?? []
     if (!finalizers.includes(KUBERNETES_FINALIZER)) namespace.spec.finalizers = [...finalizers, KUBERNETES_FINALIZER]
   },
   prepareForUpdate: (object, old) => {
-    const { spec } = old as Namespace
+    const { spec } = old
     if (spec === undefined) delete object['spec']
     else object['spec'] = structuredClone(spec)
   },
   status: { validateUpdate: phaseErrors },
   subresources: { finalize: { writes: 'spec', validateUpdate: validateFinalize } },
-  shouldDeleteDuringUpdate: (next) => ((next as Namespace).spec?.finalizers ?? []).length === 0,
+  shouldDeleteDuringUpdate: (next) => (next.spec?.finalizers ?? []).length === 0,
   canonicalize: labelWithName,
   validate,
   validateUpdate: (object) => validate(object),
   table: {
     columns: [NAME_COLUMN, { name: 'Status', type: 'string', description: 'Active, or Terminating.' }, AGE_COLUMN],
-    cells: (object, nowMs) => [
-      object.metadata?.name ?? '',
-      (object as Namespace).status?.phase ?? '',
-      ageOf(object, nowMs),
-    ],
+    cells: (object, nowMs) => [object.metadata?.name ?? '', object.status?.phase ?? '', ageOf(object, nowMs)],
   },
 }

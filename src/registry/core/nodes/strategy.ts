@@ -1,6 +1,7 @@
 /** Thread: pool. Nodes: who they are is said once, what they can do is said by them. */
+
 import { duplicate, FieldPath, forbidden, internal, invalid } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { Node, Taint } from '../../../api/generated/kinds/core.v1.js'
 import { cidrWarnings, legacyCidr, parseCidr } from '../../../api/validation/addresses.js'
 import { type Errors, each, type List, oneOf, positive, qualifiedName } from '../../../api/validation/checks.js'
 import { isValidLabelValue } from '../../../api/validation/names.js'
@@ -8,7 +9,6 @@ import { TAINT_EFFECTS } from '../../../api/validation/node-selectors.js'
 import { resourceQuantity } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { statusMetadataErrors } from '../pod-template/workload.js'
-import type { Node, Taint } from './node.js'
 import { nodeTable } from './table.js'
 
 const SPEC = FieldPath.of('spec')
@@ -18,8 +18,8 @@ const FEATURE = /^[A-Z][A-Za-z0-9]*(\/[A-Za-z][A-Za-z0-9]*)*$/
 const FEATURE_BYTES = 253
 
 /** podCIDR is the first of podCIDRs; where they differ, the older field is right. */
-function setDefaults(object: KubeObject): void {
-  const { spec, status } = object as Node
+function setDefaults(object: Node): void {
+  const { spec, status } = object
   if (spec !== undefined) {
     const { podCIDR = '', podCIDRs } = spec
     if (podCIDR !== '' && podCIDRs?.[0] !== podCIDR) spec.podCIDRs = [podCIDR]
@@ -76,8 +76,7 @@ function podCidrErrors({ spec }: Node): Errors {
   return errors
 }
 
-function validate(object: KubeObject): Errors {
-  const node = object as Node
+function validate(node: Node): Errors {
   const swap = node.status?.nodeInfo?.swap?.capacity
   return [
     ...taintErrors(node.spec?.taints),
@@ -89,8 +88,8 @@ function validate(object: KubeObject): Errors {
 }
 
 /** Of an update of the node and of its status alike. */
-function changeErrors(object: KubeObject, old: KubeObject): Errors {
-  const [node, before] = [object as Node, old as Node]
+function changeErrors(object: Node, old: Node): Errors {
+  const [node, before] = [object, old]
   const errors = [...resourceErrors(node), ...featureErrors(node), ...taintErrors(node.spec?.taints)]
   const addresses = new Set<string>()
   for (const [i, { type = '', address = '' }] of (node.status?.addresses ?? []).entries()) {
@@ -110,8 +109,8 @@ function changeErrors(object: KubeObject, old: KubeObject): Errors {
   return errors
 }
 
-function warnings(object: KubeObject): string[] {
-  const { spec } = object as Node
+function warnings(object: Node): string[] {
+  const { spec } = object
   return [
     ...(spec?.configSource ? ['spec.configSource: the feature is removed'] : []),
     ...((spec?.externalID ?? '') === ''
@@ -121,17 +120,17 @@ function warnings(object: KubeObject): string[] {
   ]
 }
 
-export const nodeRules: ResourceRules = {
+export const nodeRules: ResourceRules<Node> = {
   indexedFields: [{ name: 'spec.unschedulable', default: 'false' }],
   statusOnCreate: true,
   setDefaults,
   prepareForCreate: (object) => {
-    const { spec, status } = object as Node
+    const { spec, status } = object
     delete spec?.configSource
     delete status?.config
   },
   prepareForUpdate: (object, old) => {
-    if (!(old as Node).spec?.configSource) delete (object as Node).spec?.configSource
+    if (!old.spec?.configSource) delete object.spec?.configSource
   },
   validate,
   validateUpdate: (object, old) => [...validate(object), ...changeErrors(object, old)],
@@ -139,7 +138,7 @@ export const nodeRules: ResourceRules = {
   warningsOnUpdate: warnings,
   status: {
     prepareForUpdate: (object, old) => {
-      if (!(old as Node).status?.config) delete (object as Node).status?.config
+      if (!old.status?.config) delete object.status?.config
     },
     validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...changeErrors(object, old)],
   },

@@ -1,6 +1,6 @@
 /** Thread: pool. How nodes are printed. */
+import type { Node, NodeSystemInfo } from '../../../api/generated/kinds/core.v1.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import type { Node } from './node.js'
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/'
 const ROLE_LABEL = 'kubernetes.io/role'
@@ -13,6 +13,9 @@ function statusText({ spec, status }: Node): string {
   return words.join(',')
 }
 
+/** Fields that hold text. */
+type TextOf<T> = { [Field in keyof T]-?: string extends T[Field] ? Field : never }[keyof T]
+
 function rolesText({ metadata }: Node): string {
   const roles = new Set<string>()
   for (const [label, value] of Object.entries(metadata?.labels ?? {})) {
@@ -22,7 +25,7 @@ function rolesText({ metadata }: Node): string {
   return roles.size === 0 ? NONE : [...roles].sort().join(',')
 }
 
-const info = ({ status }: Node, name: string): string => String(status?.nodeInfo?.[name] ?? '')
+const info = ({ status }: Node, name: TextOf<NodeSystemInfo>): string => status?.nodeInfo?.[name] ?? ''
 const known = (value: string): string => (value === '' ? '<unknown>' : value)
 const addressOf = ({ status }: Node, type: string): string =>
   (status?.addresses ?? []).find((address) => address.type === type)?.address ?? NONE

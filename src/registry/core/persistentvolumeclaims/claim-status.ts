@@ -1,21 +1,9 @@
 /** Thread: pool. What became of a claim for storage: its size, and how far a change of it is. */
-import { FieldPath, notSupported } from '../../../api/field-error.js'
-import { type Errors, type List, qualifiedName } from '../../../api/validation/checks.js'
-import {
-  isNativeResource,
-  nonnegativeQuantity,
-  type ResourceList,
-  resourceQuantity,
-} from '../../../api/validation/quantities.js'
 
-export interface ClaimStatus {
-  phase?: string
-  accessModes?: List<string>
-  capacity?: ResourceList
-  allocatedResources?: ResourceList
-  allocatedResourceStatuses?: Readonly<Record<string, string>>
-  currentVolumeAttributesClassName?: string
-}
+import { FieldPath, notSupported } from '../../../api/field-error.js'
+import type { PersistentVolumeClaimStatus } from '../../../api/generated/kinds/core.v1.js'
+import { type Errors, qualifiedName } from '../../../api/validation/checks.js'
+import { isNativeResource, nonnegativeQuantity, resourceQuantity } from '../../../api/validation/quantities.js'
 
 const STATUS = FieldPath.of('status')
 const RESIZE_STATUSES = [
@@ -26,7 +14,11 @@ const RESIZE_STATUSES = [
   'NodeResizeInfeasible',
 ]
 
-export function claimStatusErrors({ capacity, allocatedResources, allocatedResourceStatuses }: ClaimStatus): Errors {
+export function claimStatusErrors({
+  capacity,
+  allocatedResources,
+  allocatedResourceStatuses,
+}: PersistentVolumeClaimStatus): Errors {
   const [sizes, statuses] = [STATUS.child('allocatedResources'), STATUS.child('allocatedResourceStatuses')]
   return [
     ...Object.entries(capacity ?? {}).flatMap(([name, amount]) =>

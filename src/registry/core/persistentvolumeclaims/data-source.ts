@@ -1,21 +1,15 @@
 /** Thread: pool. What a claim is filled with: two fields that say the same, of which the older one takes less. */
+
 import { type FieldPath, invalid } from '../../../api/field-error.js'
+import type { TypedObjectReference } from '../../../api/generated/kinds/core.v1.js'
 import { dnsLabel, dnsSubdomain, type Errors, optionalBy, requiredBy } from '../../../api/validation/checks.js'
 
-export interface DataSource {
-  /** A pointer that Go prints as null. */
-  apiGroup?: string | null
-  kind?: string
-  name?: string
-  namespace?: string
-}
-
 export interface DataSources {
-  dataSource?: DataSource
-  dataSourceRef?: DataSource
+  dataSource?: TypedObjectReference
+  dataSourceRef?: TypedObjectReference
 }
 
-const isPvcOrSnapshot = ({ apiGroup, kind }: DataSource): boolean =>
+const isPvcOrSnapshot = ({ apiGroup, kind }: TypedObjectReference): boolean =>
   (kind === 'PersistentVolumeClaim' && (apiGroup ?? '') === '') ||
   (kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io')
 
@@ -42,7 +36,7 @@ export function dataSourcesErrors(spec: DataSources, before: DataSources | undef
   ]
 }
 
-function sourceErrors(source: DataSource | undefined, anyGroup: boolean, path: FieldPath): Errors {
+function sourceErrors(source: TypedObjectReference | undefined, anyGroup: boolean, path: FieldPath): Errors {
   if (!source) return []
   const { kind = '', name, namespace } = source
   const apiGroup = source.apiGroup ?? ''

@@ -1,44 +1,18 @@
 /** Thread: pool. PersistentVolumeClaims: the wish for storage. Once made it stays, but for the size of a bound one. */
+
 import { FieldPath, forbidden, notSupported, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
-import {
-  dnsSubdomain,
-  type Errors,
-  immutable,
-  type List,
-  optionalBy,
-  sameValue,
-} from '../../../api/validation/checks.js'
+import { dnsSubdomain, type Errors, immutable, optionalBy, sameValue } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
-import {
-  positiveQuantity,
-  quantityOf,
-  type ResourceList,
-  resourceQuantity,
-} from '../../../api/validation/quantities.js'
+import { positiveQuantity, quantityOf, resourceQuantity } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
 import { accessModesText } from '../access-modes.js'
 import { accessModeErrors, VOLUME_MODES } from '../persistentvolumes/volume-spec.js'
 import { statusMetadataErrors } from '../pod-template/workload.js'
-import { type ClaimStatus, claimStatusErrors } from './claim-status.js'
-import { type DataSources, dataSourcesErrors, settleDataSources } from './data-source.js'
-
-interface ClaimSpec extends DataSources {
-  accessModes?: List<string>
-  selector?: LabelSelectorObject
-  resources?: { requests?: ResourceList; limits?: ResourceList }
-  storageClassName?: string
-  volumeMode?: string
-  volumeName?: string
-  volumeAttributesClassName?: string
-}
-
-interface PersistentVolumeClaim extends KubeObject {
-  spec?: ClaimSpec
-  status?: ClaimStatus
-}
+import { claimStatusErrors } from './claim-status.js'
+import { dataSourcesErrors, settleDataSources } from './data-source.js'
 
 const SPEC = FieldPath.of('spec')
 const STORAGE = SPEC.child('resources').key('storage')
@@ -50,9 +24,9 @@ function storageErrors(amount: string | undefined): Errors {
   return errors.length > 0 ? errors : resourceQuantity('storage', amount, STORAGE)
 }
 
-function errorsOf(object: KubeObject, old?: KubeObject): Errors {
-  const { spec = {} } = object as PersistentVolumeClaim
-  const before = (old as PersistentVolumeClaim | undefined)?.spec
+function errorsOf(object: PersistentVolumeClaim, old?: PersistentVolumeClaim): Errors {
+  const { spec = {} } = object
+  const before = old?.spec
   const anyValues = labelSelectorErrors(before?.selector, SPEC).length > 0
   return [
     ...((spec.accessModes?.length ?? 0) === 0 ? [required(SPEC.child('accessModes'))] : []),
@@ -118,34 +92,27 @@ const phaseText = ({ metadata, status }: PersistentVolumeClaim): string =>
   metadata?.deletionTimestamp === undefined ? (status?.phase ?? '') : 'Terminating'
 const bound = ({ spec }: PersistentVolumeClaim): boolean => (spec?.volumeName ?? '') !== ''
 
-export const persistentVolumeClaimRules: ResourceRules = {
+export const persistentVolumeClaimRules: ResourceRules<PersistentVolumeClaim> = {
   returnDeletedObject: true,
   indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
-  setDefaults: (object) => {
-    const claim = object as PersistentVolumeClaim
+  setDefaults: (claim) => {
     claim.spec ??= {}
     claim.status ??= {}
     claim.spec.volumeMode ??= 'Filesystem'
     if ((claim.status.phase ?? '') === '') claim.status.phase = 'Pending'
   },
-  prepareForCreate: (object) => settleDataSources((object as PersistentVolumeClaim).spec ?? {}),
+  prepareForCreate: (object) => settleDataSources(object.spec ?? {}),
   prepareForUpdate: (object, old) => {
-    const [spec, before] = [object, old].map((claim) => (claim as PersistentVolumeClaim).spec ?? {})
+    const [spec, before] = [object, old].map((claim) => claim.spec ?? {})
     settleDataSources(spec!, before)
     settleDataSources(before!, before)
   },
   validate: (object) => errorsOf(object),
-  validateUpdate: (object, old) => [
-    ...errorsOf(object, old),
-    ...changeErrors(object as PersistentVolumeClaim, old as PersistentVolumeClaim),
-  ],
+  validateUpdate: (object, old) => [...errorsOf(object, old), ...changeErrors(object, old)],
   warningsOnCreate: claimWarnings,
   warningsOnUpdate: claimWarnings,
   status: {
-    validateUpdate: (object, old) => [
-      ...statusMetadataErrors(object, old),
-      ...claimStatusErrors((object as PersistentVolumeClaim).status ?? {}),
-    ],
+    validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...claimStatusErrors(object.status ?? {})],
   },
   table: tableOf<PersistentVolumeClaim>(
     text('Status', 'Its phase.', phaseText),
@@ -169,16 +136,16 @@ export const persistentVolumeClaimRules: ResourceRules = {
   ),
 }
 
-function claimWarnings(object: KubeObject): string[] {
+function claimWarnings(object: PersistentVolumeClaim): string[] {
   const path = FieldPath.of('metadata', 'annotations').key(CLASS_ANNOTATION)
   const old = object.metadata?.annotations?.[CLASS_ANNOTATION] !== undefined
   return [
     ...(old ? [`${path}: deprecated since v1.8; use "storageClassName" attribute instead`] : []),
-    ...fractionWarnings((object as PersistentVolumeClaim).spec?.resources ?? {}),
+    ...fractionWarnings(object.spec?.resources ?? {}),
   ]
 }
 
-const fractionWarnings = (resources: NonNullable<ClaimSpec['resources']>): string[] =>
+const fractionWarnings = (resources: NonNullable<PersistentVolumeClaimSpec['resources']>): string[] =>
   (['requests', 'limits'] as const).flatMap((field) => {
     const amount = resources[field]?.['storage']
     if (quantityOf(amount).milliValue() % 1000n === 0n) return []

@@ -1,7 +1,7 @@
 /** Thread: pool. PersistentVolumes: storage in the cluster. Where the data is never changes. */
 
 import { FieldPath, forbidden } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { PersistentVolume, PersistentVolumeSpec } from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -11,7 +11,7 @@ import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
 import { accessModesText } from '../access-modes.js'
 import { nodeSelectorWarnings, withNamesOf } from '../node-labels.js'
 import { statusMetadataErrors } from '../pod-template/workload.js'
-import { type PersistentVolume, type PersistentVolumeSpec, SOURCES, type SourceName } from './persistent-volume.js'
+import { SOURCES, type SourceName } from './persistent-volume.js'
 import { persistentVolumeSpecErrors, setSpecDefaults } from './volume-spec.js'
 
 const SPEC = FieldPath.of('spec')
@@ -42,8 +42,7 @@ const WITHOUT_OPTIONS: readonly SourceName[] = [
   'csi',
 ]
 
-function setDefaults(object: KubeObject): void {
-  const volume = object as PersistentVolume
+function setDefaults(volume: PersistentVolume): void {
   volume.spec ??= {}
   volume.status ??= {}
   if ((volume.status.phase ?? '') === '') volume.status.phase = 'Pending'
@@ -52,11 +51,11 @@ function setDefaults(object: KubeObject): void {
   setSpecDefaults(volume.spec)
 }
 
-const validate = (object: KubeObject): Errors =>
-  persistentVolumeSpecErrors((object as PersistentVolume).spec ?? {}, object.metadata?.name ?? '', SPEC)
+const validate = (object: PersistentVolume): Errors =>
+  persistentVolumeSpecErrors(object.spec ?? {}, object.metadata?.name ?? '', SPEC)
 
-function mountErrors(object: KubeObject): Errors {
-  const { metadata, spec = {} } = object as PersistentVolume
+function mountErrors(object: PersistentVolume): Errors {
+  const { metadata, spec = {} } = object
   const mounted = SOURCES.some((name) => spec[name] && !WITHOUT_OPTIONS.includes(name))
   if (mounted || metadata?.annotations?.[MOUNT_ANNOTATION] === undefined) return []
   return [forbidden(FieldPath.of('metadata', 'annotations', MOUNT_ANNOTATION), 'not for this type of volume')]
@@ -72,8 +71,8 @@ function sourcesOf(spec: PersistentVolumeSpec, other: PersistentVolumeSpec): unk
   })
 }
 
-function changeErrors(object: KubeObject, old: KubeObject): Errors {
-  const [now, before] = [(object as PersistentVolume).spec ?? {}, (old as PersistentVolume).spec ?? {}]
+function changeErrors(object: PersistentVolume, old: PersistentVolume): Errors {
+  const [now, before] = [object.spec ?? {}, old.spec ?? {}]
   const errors: Errors = []
   if (!sameValue(sourcesOf(now, before), sourcesOf(before, before)))
     errors.push(forbidden(SPEC.child('persistentvolumesource'), 'is immutable after creation'))
@@ -88,8 +87,8 @@ function changeErrors(object: KubeObject, old: KubeObject): Errors {
   return errors
 }
 
-function warnings(object: KubeObject): string[] {
-  const { metadata, spec } = object as PersistentVolume
+function warnings(object: PersistentVolume): string[] {
+  const { metadata, spec } = object
   return [
     ...Object.entries(OLD_ANNOTATIONS)
       .filter(([name]) => metadata?.annotations?.[name] !== undefined)
@@ -108,10 +107,9 @@ function warnings(object: KubeObject): string[] {
 }
 
 /** The time of the last change of phase is the server's unless the client names one. */
-function keepPhaseTime(object: KubeObject, old: KubeObject, context: RequestContext): void {
-  const volume = object as PersistentVolume
+function keepPhaseTime(volume: PersistentVolume, old: PersistentVolume, context: RequestContext): void {
   volume.status ??= {}
-  const [now, before] = [volume.status, (old as PersistentVolume).status ?? {}]
+  const [now, before] = [volume.status, old.status ?? {}]
   const same = now.phase === before.phase
   if (same && now.lastPhaseTransitionTime === undefined) {
     if (before.lastPhaseTransitionTime !== undefined) now.lastPhaseTransitionTime = before.lastPhaseTransitionTime
@@ -122,7 +120,7 @@ function keepPhaseTime(object: KubeObject, old: KubeObject, context: RequestCont
     now.lastPhaseTransitionTime = formatTime(context.now())
 }
 
-export const persistentVolumeRules: ResourceRules = {
+export const persistentVolumeRules: ResourceRules<PersistentVolume> = {
   returnDeletedObject: true,
   indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
   setDefaults,

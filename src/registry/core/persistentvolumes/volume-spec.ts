@@ -1,16 +1,12 @@
 /** Thread: pool. What a persistent volume says of itself; also where an attachment carries it inline. */
+
 import { posix } from 'node:path'
 import { type FieldPath, forbidden, notSupported, required } from '../../../api/field-error.js'
+import type { PersistentVolumeSpec } from '../../../api/generated/kinds/core.v1.js'
 import { dnsSubdomain, type Errors, type List, optionalBy } from '../../../api/validation/checks.js'
 import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
 import { nonnegativeQuantity, positiveQuantity } from '../../../api/validation/quantities.js'
-import {
-  type PersistentVolumeSpec,
-  SOURCES,
-  type SourceName,
-  sourceOf,
-  type VolumeSource,
-} from './persistent-volume.js'
+import { SOURCES, type SourceName, sourceOf, type VolumeSource } from './persistent-volume.js'
 import { setSourceDefaults, sourceErrors } from './volume-sources.js'
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']

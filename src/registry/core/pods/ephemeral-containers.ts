@@ -2,7 +2,7 @@
 
 import { FieldPath, forbidden } from '../../../api/field-error.js'
 import type { Pod } from '../../../api/generated/kinds/core.v1.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { metadataOf } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
 import type { PartRules } from '../../generic/resource-rules.js'
@@ -14,16 +14,16 @@ import { podErrors } from './validation.js'
 const CONTAINERS = FieldPath.of('spec', 'ephemeralContainers')
 export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror'
 
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function prepareForUpdate(object: Pod, old: Pod): void {
+  const [pod, oldPod] = [object, old]
   const added = pod.spec?.ephemeralContainers
   const { ephemeralContainers: _, ...kept } = structuredClone(oldPod.spec ?? {})
   pod.spec = added === undefined ? kept : { ...kept, ephemeralContainers: added }
   keepMetadata(pod, oldPod)
 }
 
-function validateUpdate(object: KubeObject, old: KubeObject): Errors {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function validateUpdate(object: Pod, old: Pod): Errors {
+  const [pod, oldPod] = [object, old]
   const { annotations } = metadataOf(oldPod)
   if (annotations?.[MIRROR_ANNOTATION] !== undefined)
     return [forbidden(FieldPath.of(), 'static pods do not support ephemeral containers')]
@@ -44,7 +44,7 @@ function validateUpdate(object: KubeObject, old: KubeObject): Errors {
   return errors
 }
 
-export const ephemeralContainersRules: PartRules = {
+export const ephemeralContainersRules: PartRules<Pod> = {
   writes: 'spec',
   ownedFields: [['f:spec', 'f:ephemeralContainers']],
   prepareForUpdate,

@@ -2,7 +2,7 @@
 
 import { FieldPath, forbidden, invalid } from '../../../api/field-error.js'
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../../api/generated/kinds/core.v1.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import { metadataOf } from '../../../api/object.js'
 import type { ResourceList } from '../../../api/scalar-types.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
@@ -20,8 +20,8 @@ const LISTS: readonly Lists[] = ['containers', 'initContainers']
 const MUTABLE = ['cpu', 'memory']
 
 /** Containers that were renamed, moved, added or removed are left as they came: validation says so. */
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function prepareForUpdate(object: Pod, old: Pod): void {
+  const [pod, oldPod] = [object, old]
   const [spec, before] = [pod.spec ?? {}, oldPod.spec ?? {}]
   if (LISTS.some((list) => (spec[list] ?? []).length !== (before[list] ?? []).length)) return
   const next: PodSpec = structuredClone(before)
@@ -48,8 +48,8 @@ function withResources(now: Container[], before: Container[]): Container[] {
   })
 }
 
-function validateUpdate(object: KubeObject, old: KubeObject): Errors {
-  const [pod, oldPod] = [object as Pod, old as Pod]
+function validateUpdate(object: Pod, old: Pod): Errors {
+  const [pod, oldPod] = [object, old]
   const [spec, before] = [pod.spec ?? {}, oldPod.spec ?? {}]
   if (metadataOf(oldPod).annotations?.[MIRROR_ANNOTATION] !== undefined)
     return [forbidden(FieldPath.of(), 'static pods cannot be resized')]
@@ -151,7 +151,7 @@ function podLevelErrors(spec: PodSpec, before: PodSpec): Errors {
 
 const ANY = '*'
 
-export const resizeRules: PartRules = {
+export const resizeRules: PartRules<Pod> = {
   writes: 'spec',
   ownedFields: LISTS.flatMap((list) =>
     ['f:resources', 'f:resizePolicy'].map((field) => ['f:spec', `f:${list}`, ANY, field]),

@@ -1,6 +1,5 @@
 /** Thread: pool. Pods as kubectl prints them: how far they have come, in one word. */
 import type { ContainerState, ContainerStatus, Pod } from '../../../api/generated/kinds/core.v1.js'
-import type { KubeObject } from '../../../api/object.js'
 import type { TableRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, humanDuration, NAME_COLUMN } from '../../generic/table-columns.js'
 
@@ -94,7 +93,7 @@ function gatesOf(pod: Pod): string {
   return `${gates.filter(({ conditionType = '' }) => isTrue(pod, conditionType)).length}/${gates.length}`
 }
 
-export const podTable: TableRules = {
+export const podTable: TableRules<Pod> = {
   columns: [
     NAME_COLUMN,
     { name: 'Ready', type: 'string', description: 'How many of the containers are ready.' },
@@ -116,8 +115,7 @@ export const podTable: TableRules = {
       priority: 1,
     },
   ],
-  cells: (object: KubeObject, nowMs) => {
-    const pod = object as Pod
+  cells: (pod: Pod, nowMs) => {
     const { spec = {}, status = {} } = pod
     const { ready, reason, restarts, lastRestartMs } = progressOf(pod)
     const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always').length

@@ -1,8 +1,8 @@
 /** Thread: pool. ResourceQuotas: how much a namespace may use, of what, and counted over which objects. */
 
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
-import type { Errors, List } from '../../../api/validation/checks.js'
+import type { ResourceQuota, ScopedResourceSelectorRequirement } from '../../../api/generated/kinds/core.v1.js'
+import type { Errors } from '../../../api/validation/checks.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
 import {
   isQuotaResource,
@@ -14,17 +14,6 @@ import {
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-
-interface ScopeRequirement {
-  scopeName?: string
-  operator?: string
-  values?: List<string>
-}
-
-interface ResourceQuota extends KubeObject {
-  spec?: { hard?: ResourceList; scopes?: List<string>; scopeSelector?: { matchExpressions?: List<ScopeRequirement> } }
-  status?: { hard?: ResourceList; used?: ResourceList }
-}
 
 const SPEC = FieldPath.of('spec')
 const POD_RESOURCES = new Set([
@@ -71,7 +60,10 @@ function scopeErrors(scope: string, hard: ResourceList | undefined, path: FieldP
   return wrong.map(() => invalid(path, scope, 'unsupported scope applied to resource'))
 }
 
-function requirementErrors({ scopeName = '', operator = '', values }: ScopeRequirement, path: FieldPath): Errors {
+function requirementErrors(
+  { scopeName = '', operator = '', values }: ScopedResourceSelectorRequirement,
+  path: FieldPath,
+): Errors {
   const errors: Errors = []
   const count = values?.length ?? 0
   if (EXISTS_ONLY.includes(scopeName) && operator !== 'Exists')
@@ -84,8 +76,8 @@ function requirementErrors({ scopeName = '', operator = '', values }: ScopeRequi
   return errors
 }
 
-function specErrors(object: KubeObject): Errors {
-  const { hard, scopes, scopeSelector } = (object as ResourceQuota).spec ?? {}
+function specErrors(object: ResourceQuota): Errors {
+  const { hard, scopes, scopeSelector } = object.spec ?? {}
   const [scopesPath, selectorPath] = [SPEC.child('scopes'), SPEC.child('scopeSelector', 'matchExpressions')]
   const requirements = scopeSelector?.matchExpressions ?? []
   return [
@@ -103,13 +95,11 @@ function specErrors(object: KubeObject): Errors {
   ]
 }
 
-const statusErrors = (object: KubeObject): Errors =>
-  (['hard', 'used'] as const).flatMap((field) =>
-    listErrors((object as ResourceQuota).status?.[field], FieldPath.of('status', field)),
-  )
+const statusErrors = (object: ResourceQuota): Errors =>
+  (['hard', 'used'] as const).flatMap((field) => listErrors(object.status?.[field], FieldPath.of('status', field)))
 
-function warnings(object: KubeObject): string[] {
-  const hard = (object as ResourceQuota).spec?.hard ?? {}
+function warnings(object: ResourceQuota): string[] {
+  const hard = object.spec?.hard ?? {}
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap((name) => {
     const [request, limit] = [hard[`requests.${name}`] ?? hard[name], hard[`limits.${name}`]]
     if (request === undefined || limit === undefined || quantityOf(request).compare(quantityOf(limit)) <= 0) return []
@@ -126,12 +116,12 @@ function usage({ status }: ResourceQuota, limits: boolean): string {
     .join(', ')
 }
 
-export const resourceQuotaRules: ResourceRules = {
+export const resourceQuotaRules: ResourceRules<ResourceQuota> = {
   returnDeletedObject: true,
   metadataOnUpdate: 'changes',
   validate: (object) => [...specErrors(object), ...statusErrors(object)],
   validateUpdate: (object, old) => {
-    const [now, before] = [object, old].map((item) => new Set((item as ResourceQuota).spec?.scopes ?? []))
+    const [now, before] = [object, old].map((item) => new Set(item.spec?.scopes ?? []))
     const same = now!.size === before!.size && [...now!].every((scope) => before!.has(scope))
     return [...specErrors(object), ...(same ? [] : [invalid(SPEC.child('scopes'), [...now!], IMMUTABLE)])]
   },

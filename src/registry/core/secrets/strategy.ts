@@ -1,18 +1,12 @@
 /** Thread: pool. Secrets: data whose keys depend on the type, which never changes. */
 
 import { type FieldError, FieldPath, invalid, required, tooLong } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { Secret } from '../../../api/generated/kinds/core.v1.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
 import { base64Bytes, immutableErrors, keyErrors, MAX_DATA_BYTES } from '../config-data.js'
-
-interface Secret extends KubeObject {
-  type?: string
-  data?: Record<string, string>
-  stringData?: Record<string, string>
-}
 
 const DATA = FieldPath.of('data')
 const ACCOUNT_NAME = 'kubernetes.io/service-account.name'
@@ -26,8 +20,7 @@ const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = lookupTable({
 })
 const JSON_KEYS: ReadonlySet<string> = new Set(['.dockercfg', '.dockerconfigjson'])
 
-function validate(object: KubeObject): FieldError[] {
-  const secret = object as Secret
+function validate(secret: Secret): FieldError[] {
   const { data = {}, type = '' } = secret
   const errors: FieldError[] = []
   let size = 0
@@ -46,8 +39,9 @@ function validate(object: KubeObject): FieldError[] {
   return errors
 }
 
-function requiredKey(data: Record<string, string>, key: string, type: string): FieldError[] {
-  const value = Object.hasOwn(data, key) ? data[key]! : undefined
+function requiredKey(data: NonNullable<Secret['data']>, key: string, type: string): FieldError[] {
+  // Bytes that are null stand for none.
+  const value = Object.hasOwn(data, key) ? (data[key] ?? '') : undefined
   if (value === undefined || (type === 'kubernetes.io/ssh-auth' && value === '')) return [required(DATA.key(key))]
   if (!JSON_KEYS.has(key) || isJsonObject(Buffer.from(value, 'base64').toString())) return []
   return [invalid(DATA.key(key), '<secret contents redacted>', 'it is not a JSON object')]
@@ -63,8 +57,7 @@ function isJsonObject(text: string): boolean {
 }
 
 /** stringData is for writing only: it becomes data before anything else looks at the object. */
-function setDefaults(object: KubeObject): void {
-  const secret = object as Secret
+function setDefaults(secret: Secret): void {
   if ((secret.type ?? '') === '') secret.type = 'Opaque'
   if (secret.stringData === undefined) return
   secret.data ??= {}
@@ -72,7 +65,7 @@ function setDefaults(object: KubeObject): void {
   delete secret.stringData
 }
 
-export const secretRules: ResourceRules = {
+export const secretRules: ResourceRules<Secret> = {
   indexedFields: [{ name: 'type' }],
   setDefaults,
   validate,
@@ -89,7 +82,7 @@ export const secretRules: ResourceRules = {
       AGE_COLUMN,
     ],
     cells: (object, nowMs) => {
-      const { data = {}, type = '' } = object as Secret
+      const { data = {}, type = '' } = object
       return [object.metadata?.name ?? '', type, Object.keys(data).length, ageOf(object, nowMs)]
     },
   },

@@ -1,26 +1,21 @@
 /** Thread: pool. ServiceAccounts: names for programs. Of the secrets only the names are kept. */
+
 import { FieldPath } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
-import type { List } from '../../../api/validation/checks.js'
+import type { ServiceAccount } from '../../../api/generated/kinds/core.v1.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf } from '../../generic/table-rules.js'
-
-interface ServiceAccount extends KubeObject {
-  secrets?: List<{ name?: string }>
-}
 
 const MOUNTABLE = 'kubernetes.io/enforce-mountable-secrets'
 const MOUNTABLE_WARNING = `${FieldPath.of('metadata', 'annotations').key(MOUNTABLE)}: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`
 
-function keepNames(object: KubeObject): void {
-  const account = object as ServiceAccount
+function keepNames(account: ServiceAccount): void {
   if (!account.secrets) return
   account.secrets = account.secrets.map(({ name }) => (name === undefined ? {} : { name }))
 }
 
-const mountable = (object: KubeObject): string | undefined => object.metadata?.annotations?.[MOUNTABLE]
+const mountable = (object: ServiceAccount): string | undefined => object.metadata?.annotations?.[MOUNTABLE]
 
-export const serviceAccountRules: ResourceRules = {
+export const serviceAccountRules: ResourceRules<ServiceAccount> = {
   returnDeletedObject: true,
   prepareForCreate: keepNames,
   prepareForUpdate: keepNames,

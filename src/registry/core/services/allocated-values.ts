@@ -2,8 +2,9 @@
  * Thread: pool. Values that the server gave a service: kept when a client sends the service without them, dropped when it
  * becomes a type that has none. Pure; nothing is allocated here.
  */
+import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { sameValue } from '../pod-template/checks.js'
-import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePort, type ServiceSpec } from './service.js'
+import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePort } from './service.js'
 
 /** clusterIP and clusterIPs say one thing; clients of old know the former only. */
 export function normalizeClusterIPs(spec: ServiceSpec, old?: ServiceSpec): void {

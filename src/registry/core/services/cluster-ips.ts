@@ -1,8 +1,10 @@
 /** Thread: any. The rules of cluster IPs and their families: alone, and from one state to the next. */
+
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { ipFamilyOf, legacyIP } from '../../../api/validation/addresses.js'
 import { type Errors, oneOf } from '../../../api/validation/checks.js'
-import { CLUSTER_IP_NONE, isHeadless, needsClusterIP, type ServiceSpec } from './service.js'
+import { CLUSTER_IP_NONE, isHeadless, needsClusterIP } from './service.js'
 
 const SPEC = FieldPath.of('spec')
 const IPS = SPEC.child('clusterIPs')

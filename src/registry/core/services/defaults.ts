@@ -1,6 +1,7 @@
 /** Thread: any. Defaults of services. */
+import type { Service } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
-import { isExternallyAccessible, type Service } from './service.js'
+import { isExternallyAccessible } from './service.js'
 
 const AFFINITY_SECONDS = 3 * 60 * 60
 const WITH_CLUSTER_IP: ReadonlySet<string> = new Set(['ClusterIP', 'NodePort', 'LoadBalancer'])

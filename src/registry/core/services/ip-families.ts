@@ -1,10 +1,12 @@
 /** Thread: pool. The IP families of a service: what it asks for, what follows from its addresses, what this cluster has. */
+
 import { type FieldError, FieldPath, invalid } from '../../../api/field-error.js'
+import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { newInvalid } from '../../../api/status.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
 import { sameValue } from '../pod-template/checks.js'
 import { clusterIPErrors } from './cluster-ips.js'
-import { CLUSTER_IP_NONE, needsClusterIP, type ServiceSpec } from './service.js'
+import { CLUSTER_IP_NONE, needsClusterIP } from './service.js'
 
 const SPEC = FieldPath.of('spec')
 const POLICY = SPEC.child('ipFamilyPolicy')

@@ -1,9 +1,11 @@
 /** Thread: pool. Which ports of nodes a service takes, keeps and gives up. Pure: the operation does the rest. */
+
 import { FieldPath, invalid } from '../../../api/field-error.js'
+import type { ServicePort, ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { newInternalError, newInvalid, newUnknown } from '../../../api/status.js'
 import { isAllocationError } from './allocator/allocation-error.js'
 import type { PortOperation } from './allocator/port-operation.js'
-import { needsHealthCheck, type ServicePort, type ServiceSpec } from './service.js'
+import { needsHealthCheck } from './service.js'
 
 const PORTS = FieldPath.of('spec', 'ports')
 

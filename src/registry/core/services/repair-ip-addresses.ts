@@ -4,13 +4,15 @@
  * from the newer list has none, unless the service is being written: hence the grace.
  */
 
+import type { Service } from '../../../api/generated/kinds/core.v1.js'
+import type { IPAddress } from '../../../api/generated/kinds/networking.v1.js'
 import type { IPRange } from '../../../api/network/ip-range.js'
 import { ipFamilyOf, parseAddress } from '../../../api/validation/addresses.js'
 import type { Clock } from '../../../lib/clock.js'
 import type { Logger } from '../../../lib/logger.js'
-import { hasRightLabels, type IPAddress, isAllocated } from '../../networking.k8s.io/ipaddresses/ip-address.js'
+import { hasRightLabels, isAllocated } from '../../networking.k8s.io/ipaddresses/ip-address.js'
 import type { StoredIPAddresses } from '../../networking.k8s.io/ipaddresses/stored-ip-addresses.js'
-import { needsClusterIP, type Service } from './service.js'
+import { needsClusterIP } from './service.js'
 
 /** A service is stored well within it after its address was taken. */
 const GRACE_MS = 60_000

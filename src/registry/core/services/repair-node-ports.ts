@@ -3,6 +3,7 @@
  * only when several passes have seen it so: its service may be on the way. Makes the bitmap when there is none.
  */
 
+import type { RangeAllocation, Service } from '../../../api/generated/kinds/core.v1.js'
 import {
   formatPortRange,
   type PortRange,
@@ -14,8 +15,7 @@ import type { KubeObject } from '../../../api/object.js'
 import type { Logger } from '../../../lib/logger.js'
 import type { Storage } from '../../../storage/contract/interface.js'
 import { AllocationBitmap } from './allocator/allocation-bitmap.js'
-import { NODE_PORTS_KEY, type RangeAllocation } from './allocator/node-port-allocator.js'
-import type { Service } from './service.js'
+import { NODE_PORTS_KEY } from './allocator/node-port-allocator.js'
 
 /** So many passes see a leak before it is cleaned up. */
 const PASSES_BEFORE_CLEANUP = 3
@@ -111,9 +111,9 @@ export class RepairNodePorts {
   }
 }
 
-function portsIn({ range: text = '', data = '' }: RangeAllocation, current: PortRange): number[] {
+function portsIn({ range: text = '', data }: RangeAllocation, current: PortRange): number[] {
   const range = parsePortRange(text) ?? current
-  const bitmap = new AllocationBitmap(range.size, 0, Buffer.from(data, 'base64'))
+  const bitmap = new AllocationBitmap(range.size, 0, Buffer.from(data ?? '', 'base64'))
   return [...bitmap].map((index) => range.base + index)
 }
 

@@ -1,5 +1,7 @@
 /** Thread: pool. What a service is given by the server: addresses and ports, taken before the write and settled after it. */
+
 import { FieldPath, invalid } from '../../../api/field-error.js'
+import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { newInternalError, newInvalid } from '../../../api/status.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
 import type { Logger } from '../../../lib/logger.js'
@@ -10,7 +12,7 @@ import type { NodePortAllocator } from './allocator/node-port-allocator.js'
 import type { PortOperation } from './allocator/port-operation.js'
 import { type ClusterFamilies, initIPFamilyFields, keepsPreferredFamilies } from './ip-families.js'
 import { applyPlan, nodePortsOf, planCreate, planUpdate, planWithoutTaking } from './node-ports.js'
-import { CLUSTER_IP_NONE, isHeadless, needsClusterIP, needsHealthCheck, type ServiceSpec } from './service.js'
+import { CLUSTER_IP_NONE, isHeadless, needsClusterIP, needsHealthCheck } from './service.js'
 
 const CLUSTER_IPS = FieldPath.of('spec', 'clusterIPs')
 

@@ -1,12 +1,13 @@
 /** Thread: pool. What services do around their writes: Kubernetes' REST storage of services. */
 
+import type { Service, ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
 import type { StoreHooks } from '../../generic/store-options.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { keepAllocatedValues, normalizeClusterIPs } from './allocated-values.js'
 import { type ClusterFamilies, otherFamily } from './ip-families.js'
-import { CLUSTER_IP_NONE, needsClusterIP, type Service, type ServiceSpec } from './service.js'
+import { CLUSTER_IP_NONE, needsClusterIP } from './service.js'
 import type { AllocationTarget, ServiceAllocators } from './service-allocators.js'
 
 export function serviceHooks(allocators: ServiceAllocators, families: ClusterFamilies): StoreHooks {

@@ -1,5 +1,6 @@
 /** Thread: pool. Puts together what gives services their addresses and ports, and what repairs it. */
 
+import type { Service } from '../../../api/generated/kinds/core.v1.js'
 import { parsePortRange } from '../../../api/network/port-range.js'
 import type { KubeObject } from '../../../api/object.js'
 import { parseCidr } from '../../../api/validation/addresses.js'
@@ -19,7 +20,6 @@ import { NodePortAllocator } from './allocator/node-port-allocator.js'
 import type { ClusterFamilies } from './ip-families.js'
 import { RepairIPAddresses } from './repair-ip-addresses.js'
 import { type PortLeaks, RepairNodePorts } from './repair-node-ports.js'
-import type { Service } from './service.js'
 import { ServiceAllocators } from './service-allocators.js'
 import { serviceHooks } from './service-hooks.js'
 

@@ -1,47 +1,5 @@
 /** Thread: any. The shape of services, and what follows from their type. */
-import type { KubeObject } from '../../../api/object.js'
-
-export interface ServicePort {
-  name?: string
-  protocol?: string
-  appProtocol?: string
-  port?: number
-  targetPort?: number | string
-  nodePort?: number
-}
-
-export interface ServiceSpec {
-  type?: string
-  ports?: ServicePort[]
-  selector?: Record<string, string>
-  clusterIP?: string
-  clusterIPs?: string[]
-  ipFamilies?: string[]
-  ipFamilyPolicy?: string
-  externalIPs?: string[]
-  externalName?: string
-  sessionAffinity?: string
-  sessionAffinityConfig?: { clientIP?: { timeoutSeconds?: number } }
-  loadBalancerIP?: string
-  loadBalancerSourceRanges?: string[]
-  loadBalancerClass?: string
-  allocateLoadBalancerNodePorts?: boolean
-  externalTrafficPolicy?: string
-  internalTrafficPolicy?: string
-  healthCheckNodePort?: number
-  trafficDistribution?: string
-}
-
-export interface LoadBalancerIngress {
-  ip?: string
-  ipMode?: string
-  hostname?: string
-}
-
-export interface Service extends KubeObject {
-  spec?: ServiceSpec
-  status?: { loadBalancer?: { ingress?: LoadBalancerIngress[] }; conditions?: unknown[] }
-}
+import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 
 export const CLUSTER_IP_NONE = 'None'
 

@@ -1,6 +1,7 @@
 /** Thread: pool. Services: a name and an address for whatever pods a selector finds. */
+
 import { FieldPath } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { Service } from '../../../api/generated/kinds/core.v1.js'
 import { cidrWarnings, ipWarnings } from '../../../api/validation/addresses.js'
 import { dnsLabelName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -8,14 +9,14 @@ import { age, commas, labelText, NONE, tableOf, text } from '../../generic/table
 import { statusMetadataErrors } from '../pod-template/workload.js'
 import { dropTypeDependentFields } from './allocated-values.js'
 import { setServiceDefaults } from './defaults.js'
-import { CLUSTER_IP_NONE, type Service } from './service.js'
+import { CLUSTER_IP_NONE } from './service.js'
 import { serviceErrors, serviceStatusErrors, serviceUpdateErrors } from './validation.js'
 
 const SPEC = FieldPath.of('spec')
 const TOPOLOGY_HINTS = 'service.kubernetes.io/topology-aware-hints'
 
-function warnings(object: KubeObject): string[] {
-  const { metadata, spec = {} } = object as Service
+function warnings(object: Service): string[] {
+  const { metadata, spec = {} } = object
   const { clusterIPs = [], externalIPs = [], loadBalancerSourceRanges: ranges = [], type } = spec
   const headless = type === 'ClusterIP' && spec.clusterIP === CLUSTER_IP_NONE
   const said: string[] = []
@@ -50,9 +51,8 @@ function warnings(object: KubeObject): string[] {
   return said
 }
 
-function prepareForUpdate(object: KubeObject, old: KubeObject): void {
-  const service = object as Service
-  const [spec, before] = [service.spec ?? {}, (old as Service).spec ?? {}]
+function prepareForUpdate(service: Service, old: Service): void {
+  const [spec, before] = [service.spec ?? {}, old.spec ?? {}]
   dropTypeDependentFields(spec, before)
   if (spec.type !== 'LoadBalancer' && service.status !== undefined)
     service.status = { ...service.status, loadBalancer: {} }
@@ -69,33 +69,29 @@ function externalIPText({ spec = {}, status }: Service): string {
   return all.length === 0 ? '<pending>' : all.join(',')
 }
 
-export const serviceRules: ResourceRules = {
+export const serviceRules: ResourceRules<Service> = {
   nameRule: dnsLabelName,
   allowCreateOnUpdate: true,
   metadataOnUpdate: 'changes',
   returnDeletedObject: true,
   indexedFields: [{ name: 'spec.clusterIP' }, { name: 'spec.type' }],
   setDefaults: setServiceDefaults,
-  prepareForCreate: (object) => {
-    const service = object as Service
+  prepareForCreate: (service) => {
     service.status = { loadBalancer: {} }
   },
   prepareForUpdate,
   canonicalize: (object) => {
-    const { spec } = object as Service
+    const { spec } = object
     if (spec?.type === 'ExternalName') delete spec.internalTrafficPolicy
   },
-  validate: (object) => serviceErrors(object as Service),
-  validateUpdate: (object, old) => serviceUpdateErrors(object as Service, old as Service),
+  validate: (object) => serviceErrors(object),
+  validateUpdate: (object, old) => serviceUpdateErrors(object, old),
   warningsOnCreate: warnings,
   warningsOnUpdate: warnings,
   status: {
-    validateUpdate: (object, old) => [
-      ...statusMetadataErrors(object, old),
-      ...serviceStatusErrors(object as Service, old as Service),
-    ],
+    validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...serviceStatusErrors(object, old)],
     warningsOnUpdate: (object) =>
-      ((object as Service).status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }, i) =>
+      (object.status?.loadBalancer?.ingress ?? []).flatMap(({ ip = '' }, i) =>
         ip === '' ? [] : ipWarnings(ip, FieldPath.of('status', 'loadBalancer', 'ingress').index(i)),
       ),
   },

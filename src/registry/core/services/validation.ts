@@ -1,5 +1,7 @@
 /** Thread: pool. The rules of services. */
+
 import { duplicate, FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { Service, ServicePort, ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { legacyCidr, legacyIP, parseAddress } from '../../../api/validation/addresses.js'
 import {
   dnsLabel,
@@ -12,14 +14,7 @@ import {
 } from '../../../api/validation/checks.js'
 import { validateLabels } from '../../../api/validation/object-meta.js'
 import { clusterIPErrors, clusterIPUpdateErrors } from './cluster-ips.js'
-import {
-  isExternallyAccessible,
-  isHeadless,
-  needsHealthCheck,
-  type Service,
-  type ServicePort,
-  type ServiceSpec,
-} from './service.js'
+import { isExternallyAccessible, isHeadless, needsHealthCheck } from './service.js'
 
 const SPEC = FieldPath.of('spec')
 const PORTS = SPEC.child('ports')

@@ -1,6 +1,8 @@
 /** Thread: pool. EndpointSlices: where a service's traffic goes, in portions. */
+
 import { duplicate, FieldPath, invalid, notSupported, required, tooMany } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf, nextGeneration } from '../../../api/object.js'
+import type { Endpoint, EndpointHints, EndpointPort, EndpointSlice } from '../../../api/generated/kinds/discovery.v1.js'
+import { metadataOf, nextGeneration } from '../../../api/object.js'
 import { ipFamilyOf, ipWarnings, legacyIP, strictIP } from '../../../api/validation/addresses.js'
 import {
   dnsLabel,
@@ -22,32 +24,6 @@ import { endpointIPErrors } from '../../core/endpoint-addresses.js'
 import { equalState } from '../../generic/equal-state.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
-
-interface Hints {
-  forZones?: List<{ name?: string }>
-  forNodes?: List<{ name?: string }>
-}
-
-interface Endpoint {
-  addresses?: List<string>
-  nodeName?: string
-  hostname?: string
-  deprecatedTopology?: Record<string, string>
-  hints?: Hints
-}
-
-interface EndpointPort {
-  name?: string
-  port?: number
-  protocol?: string
-  appProtocol?: string
-}
-
-interface EndpointSlice extends KubeObject {
-  addressType?: string
-  endpoints?: List<Endpoint>
-  ports?: List<EndpointPort>
-}
 
 const ENDPOINTS = FieldPath.of('endpoints')
 const PORTS = FieldPath.of('ports')
@@ -76,7 +52,7 @@ function addressErrors(address: string, type: string, at: FieldPath, list: Field
   return [...wrong, ...endpointIPErrors(address, at)]
 }
 
-function hintErrors({ forZones, forNodes }: Hints, path: FieldPath): Errors {
+function hintErrors({ forZones, forNodes }: EndpointHints, path: FieldPath): Errors {
   const zones = hintListErrors(forZones, path.child('forZones'), labelValue)
   // Too many zones end it.
   if ((forZones?.length ?? 0) > LIMITS.hints) return zones
@@ -84,7 +60,7 @@ function hintErrors({ forZones, forNodes }: Hints, path: FieldPath): Errors {
 }
 
 function hintListErrors(
-  list: Hints['forZones'],
+  list: EndpointHints['forZones'],
   path: FieldPath,
   check: (name: string, at: FieldPath) => Errors,
 ): Errors {
@@ -127,8 +103,8 @@ function portErrors(ports: List<EndpointPort>): Errors {
   })
 }
 
-function errorsOf(object: KubeObject, old?: KubeObject): Errors {
-  const { addressType = '', endpoints, ports } = object as EndpointSlice
+function errorsOf(object: EndpointSlice, old?: EndpointSlice): Errors {
+  const { addressType = '', endpoints, ports } = object
   const many = (endpoints?.length ?? 0) > LIMITS.endpoints
   const inEndpoints = many
     ? [tooMany(ENDPOINTS, endpoints!.length, LIMITS.endpoints)]
@@ -141,10 +117,10 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   ]
 }
 
-function addressWarnings(object: KubeObject): string[] {
+function addressWarnings(object: EndpointSlice): string[] {
   // Kubernetes' own controllers copy what users wrote elsewhere, and mend it.
   if (MENDING_CONTROLLERS.includes(metadataOf(object).labels?.[MANAGED_BY] ?? '')) return []
-  return ((object as EndpointSlice).endpoints ?? []).flatMap(({ addresses }, i) =>
+  return (object.endpoints ?? []).flatMap(({ addresses }, i) =>
     (addresses ?? []).flatMap((address, j) => ipWarnings(address, ENDPOINTS.index(i).child('addresses').index(j))),
   )
 }
@@ -155,11 +131,11 @@ function few(values: readonly string[]): string {
   return shown === '' ? UNSET : shown
 }
 
-export const endpointSliceRules: ResourceRules = {
+export const endpointSliceRules: ResourceRules<EndpointSlice> = {
   metadataOnUpdate: 'new',
   generationFields: [],
   setDefaults: (object) => {
-    for (const port of (object as EndpointSlice).ports ?? []) {
+    for (const port of object.ports ?? []) {
       port.name ??= ''
       port.protocol ??= 'TCP'
     }
@@ -168,7 +144,9 @@ export const endpointSliceRules: ResourceRules = {
   prepareForUpdate: (object, old) => {
     const [now, before] = [metadataOf(object), metadataOf(old)]
     // Counted before topology is dropped: who writes some has changed the endpoints.
-    const changed = ['addressType', 'endpoints', 'ports'].some((field) => !equalState(object[field], old[field]))
+    const changed = (['addressType', 'endpoints', 'ports'] as const).some(
+      (field) => !equalState(object[field], old[field]),
+    )
     if (changed || !sameValue(now.labels, before.labels)) now.generation = nextGeneration(before)
     if (!equalState(object['endpoints'], old['endpoints'])) dropTopology(object)
   },
@@ -178,7 +156,7 @@ export const endpointSliceRules: ResourceRules = {
     ...immutable(object['addressType'], old['addressType'], FieldPath.of('addressType')),
   ],
   warningsOnCreate: (object) => [
-    ...((object as EndpointSlice).addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
+    ...(object.addressType === 'FQDN' ? ['spec.addressType: FQDN endpoints are deprecated'] : []),
     ...addressWarnings(object),
   ],
   warningsOnUpdate: addressWarnings,
@@ -193,6 +171,6 @@ export const endpointSliceRules: ResourceRules = {
 }
 
 /** Topology was for v1beta1: v1 does not write it. */
-function dropTopology(object: KubeObject): void {
-  for (const endpoint of (object as EndpointSlice).endpoints ?? []) delete endpoint.deprecatedTopology
+function dropTopology(object: EndpointSlice): void {
+  for (const endpoint of object.endpoints ?? []) delete endpoint.deprecatedTopology
 }

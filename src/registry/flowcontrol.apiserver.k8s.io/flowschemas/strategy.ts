@@ -1,6 +1,13 @@
 /** Thread: pool. FlowSchemas: which requests belong to which priority level. */
+
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type {
+  FlowSchema,
+  FlowSchemaSpec,
+  PolicyRulesWithSubjects,
+  ResourcePolicyRule,
+  Subject,
+} from '../../../api/generated/kinds/flowcontrol.v1.js'
 import {
   dnsLabel,
   dnsSubdomain,
@@ -13,35 +20,7 @@ import {
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import { type Conditions, flowControlStatusRules } from '../status-rules.js'
-
-interface Subject {
-  kind?: string
-  user?: { name?: string }
-  group?: { name?: string }
-  serviceAccount?: { name?: string; namespace?: string }
-}
-
-interface PolicyRule {
-  verbs?: List<string>
-  apiGroups?: List<string>
-  resources?: List<string>
-  namespaces?: List<string>
-  clusterScope?: boolean
-  nonResourceURLs?: List<string>
-}
-
-interface FlowSchemaSpec {
-  matchingPrecedence?: number
-  priorityLevelConfiguration?: { name?: string }
-  distinguisherMethod?: { type?: string }
-  rules?: List<{ subjects?: List<Subject>; resourceRules?: List<PolicyRule>; nonResourceRules?: List<PolicyRule> }>
-}
-
-interface FlowSchema extends KubeObject {
-  spec?: FlowSchemaSpec
-  status?: Conditions
-}
+import { flowControlStatusRules } from '../status-rules.js'
 
 const SPEC = FieldPath.of('spec')
 const DEFAULT_PRECEDENCE = 1000
@@ -49,7 +28,7 @@ const MAX_PRECEDENCE = 10_000
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch']
 const METHODS = ['ByNamespace', 'ByUser']
 
-const everythingOf = (...groups: string[]): FlowSchemaSpec['rules'] => [
+const everythingOf = (...groups: string[]): PolicyRulesWithSubjects[] => [
   {
     subjects: groups.map((name) => ({ kind: 'Group', group: { name } })),
     resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] }],
@@ -110,7 +89,7 @@ function verbErrors(verbs: List<string>, path: FieldPath): Errors {
   return [notSupported(path, verbs, VERBS)]
 }
 
-function namespaceErrors({ namespaces, clusterScope }: PolicyRule, path: FieldPath): Errors {
+function namespaceErrors({ namespaces, clusterScope }: ResourcePolicyRule, path: FieldPath): Errors {
   if ((namespaces?.length ?? 0) === 0)
     return clusterScope === true ? [] : [required(path, 'rules that are not cluster scoped need a namespace')]
   if (namespaces!.includes('*')) return starListErrors(namespaces, path, 'namespaces')
@@ -136,8 +115,8 @@ function urlErrors(urls: List<string>, path: FieldPath): Errors {
   })
 }
 
-function validate(object: KubeObject): Errors {
-  const { metadata, spec = {} } = object as FlowSchema
+function validate(object: FlowSchema): Errors {
+  const { metadata, spec = {} } = object
   const { matchingPrecedence: precedence = 0, distinguisherMethod: method, rules } = spec
   const at = SPEC.child('matchingPrecedence')
   const errors: Errors = []
@@ -171,11 +150,10 @@ function validate(object: KubeObject): Errors {
   ]
 }
 
-export const flowSchemaRules: ResourceRules = {
+export const flowSchemaRules: ResourceRules<FlowSchema> = {
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
-  setDefaults: (object) => {
-    const schema = object as FlowSchema
+  setDefaults: (schema) => {
     schema.spec ??= {}
     schema.spec.matchingPrecedence ||= DEFAULT_PRECEDENCE
   },

@@ -1,38 +1,21 @@
 /** Thread: pool. PriorityLevelConfigurations: how many requests of a level are served at once, and how the rest waits. */
+
 import { FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type {
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+  QueuingConfiguration,
+} from '../../../api/generated/kinds/flowcontrol.v1.js'
 import { type Errors, oneOf, sameValue } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { flowControlStatusRules } from '../status-rules.js'
 
-interface Queuing {
-  queues?: number
-  handSize?: number
-  queueLengthLimit?: number
-}
-
-interface Limited {
-  nominalConcurrencyShares?: number
-  lendablePercent?: number
-  borrowingLimitPercent?: number
-  limitResponse?: { type?: string; queuing?: Queuing }
-}
-
-interface Spec {
-  type?: string
-  limited?: Limited
-  exempt?: { nominalConcurrencyShares?: number; lendablePercent?: number }
-}
-
-interface PriorityLevelConfiguration extends KubeObject {
-  spec?: Spec
-}
-
 const SPEC = FieldPath.of('spec')
 /** Means something in v1beta3 alone, and is gone from what that version stores. */
 const KEEP_ZERO_SHARES = 'flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares'
-const CATCH_ALL: Spec = {
+const CATCH_ALL: PriorityLevelConfigurationSpec = {
   type: 'Limited',
   limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: 'Reject' } },
 }
@@ -40,8 +23,8 @@ const MAX_QUEUES = 10_000_000
 /** A hand of queues is dealt from one 64-bit hash of the flow, of which this many bits are good. */
 const MAX_HASH_BITS = 60
 
-function setDefaults(object: KubeObject): void {
-  const { exempt, limited } = (object as PriorityLevelConfiguration).spec ?? {}
+function setDefaults(object: PriorityLevelConfiguration): void {
+  const { exempt, limited } = object.spec ?? {}
   if (exempt) {
     exempt.nominalConcurrencyShares ??= 0
     exempt.lendablePercent ??= 0
@@ -63,7 +46,10 @@ function entropyBits(queues: number, handSize: number): number {
   return Math.ceil(bits)
 }
 
-function queuingErrors({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Queuing, path: FieldPath): Errors {
+function queuingErrors(
+  { queues = 0, handSize = 0, queueLengthLimit = 0 }: QueuingConfiguration,
+  path: FieldPath,
+): Errors {
   const errors: Errors = []
   const hand = path.child('handSize')
   if (queueLengthLimit <= 0) errors.push(invalid(path.child('queueLengthLimit'), queueLengthLimit, 'must be positive'))
@@ -78,11 +64,11 @@ function queuingErrors({ queues = 0, handSize = 0, queueLengthLimit = 0 }: Queui
 }
 
 function sharesErrors(
-  { nominalConcurrencyShares: shares, lendablePercent: lendable }: Limited,
+  { nominalConcurrencyShares: shares, lendablePercent: lendable }: LimitedPriorityLevelConfiguration,
   path: FieldPath,
 ): Errors {
   return [
-    ...(shares !== undefined && shares < 0
+    ...((shares ?? 0) < 0
       ? [invalid(path.child('nominalConcurrencyShares'), shares, 'must be a non-negative integer')]
       : []),
     ...(lendable !== undefined && (lendable < 0 || lendable > 100)
@@ -91,7 +77,7 @@ function sharesErrors(
   ]
 }
 
-function limitedErrors(limited: Limited): Errors {
+function limitedErrors(limited: LimitedPriorityLevelConfiguration): Errors {
   const path = SPEC.child('limited')
   const { limitResponse = {}, borrowingLimitPercent: borrowing } = limited
   const response = path.child('limitResponse')
@@ -110,15 +96,15 @@ function limitedErrors(limited: Limited): Errors {
 }
 
 /** The two levels that every server has are fixed: the shares of the exempt one may change, and of the last resort nothing. */
-function fixedErrors(name: string, spec: Spec): Errors {
+function fixedErrors(name: string, spec: PriorityLevelConfigurationSpec): Errors {
   const { exempt: _exempt, ...rest } = spec
   const same =
     name === 'exempt' ? sameValue(rest, { type: 'Exempt' }) : name !== 'catch-all' || sameValue(spec, CATCH_ALL)
   return same ? [] : [invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`)]
 }
 
-function validate(object: KubeObject): Errors {
-  const { metadata, spec = {} } = object as PriorityLevelConfiguration
+function validate(object: PriorityLevelConfiguration): Errors {
+  const { metadata, spec = {} } = object
   const { type = '', exempt, limited } = spec
   const name = metadata?.name ?? ''
   const errors: Errors = []
@@ -137,10 +123,12 @@ function validate(object: KubeObject): Errors {
   return [...errors, ...oneOf(type, ['Exempt', 'Limited'], SPEC.child('type'), 'required'), ...fixedErrors(name, spec)]
 }
 
-const limitedCell = (cell: (limited: Limited) => number | undefined) => (object: PriorityLevelConfiguration) =>
-  (object.spec?.limited && cell(object.spec.limited)) ?? NONE
+const limitedCell =
+  (cell: (limited: LimitedPriorityLevelConfiguration) => number | null | undefined) =>
+  (object: PriorityLevelConfiguration) =>
+    (object.spec?.limited && cell(object.spec.limited)) ?? NONE
 
-export const priorityLevelConfigurationRules: ResourceRules = {
+export const priorityLevelConfigurationRules: ResourceRules<PriorityLevelConfiguration> = {
   generationFields: ['spec'],
   setDefaults,
   validate,

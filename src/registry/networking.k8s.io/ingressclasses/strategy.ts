@@ -1,24 +1,16 @@
 /** Thread: pool. IngressClasses: which controller serves an Ingress, and with which parameters. */
+
 import { FieldPath, forbidden, notSupported, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { IngressClass, IngressClassParametersReference } from '../../../api/generated/kinds/networking.v1.js'
 import { dnsLabel, domainPrefixedPath, type Errors, immutable, maxBytes } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import { type TypedReference, typedReferenceErrors } from '../typed-reference.js'
-
-interface Parameters extends TypedReference {
-  scope?: string
-  namespace?: string
-}
-
-interface IngressClass extends KubeObject {
-  spec?: { controller?: string; parameters?: Parameters }
-}
+import { typedReferenceErrors } from '../typed-reference.js'
 
 const SPEC = FieldPath.of('spec')
 const CONTROLLER_BYTES = 250
 
-function parametersErrors(parameters: Parameters): Errors {
+function parametersErrors(parameters: IngressClassParametersReference): Errors {
   const path = SPEC.child('parameters')
   const { scope, namespace } = parameters
   const errors = typedReferenceErrors(parameters, path)
@@ -33,8 +25,8 @@ function parametersErrors(parameters: Parameters): Errors {
   return [...errors, ...dnsLabel(namespace, path.child('namespace'))]
 }
 
-function validate(object: KubeObject): Errors {
-  const { controller, parameters } = (object as IngressClass).spec ?? {}
+function validate(object: IngressClass): Errors {
+  const { controller, parameters } = object.spec ?? {}
   return [
     ...maxBytes(controller, SPEC.child('controller'), CONTROLLER_BYTES),
     ...domainPrefixedPath(controller, SPEC.child('controller')),
@@ -50,19 +42,15 @@ function parametersText({ spec }: IngressClass): string {
   return `${kind}/${parameters.name}`
 }
 
-export const ingressClassRules: ResourceRules = {
+export const ingressClassRules: ResourceRules<IngressClass> = {
   generationFields: ['spec'],
   setDefaults: (object) => {
-    const parameters = (object as IngressClass).spec?.parameters
+    const parameters = object.spec?.parameters
     if (parameters) parameters.scope ??= 'Cluster'
   },
   validate,
   validateUpdate: (object, old) => [
-    ...immutable(
-      (object as IngressClass).spec?.controller ?? '',
-      (old as IngressClass).spec?.controller ?? '',
-      SPEC.child('controller'),
-    ),
+    ...immutable(object.spec?.controller ?? '', old.spec?.controller ?? '', SPEC.child('controller')),
     ...validate(object),
   ],
   table: tableOf<IngressClass>(

@@ -1,5 +1,13 @@
 /** Thread: pool. Ingresses: hosts and paths that lead to backends. */
+
 import { FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  HTTPIngressPath,
+  Ingress,
+  IngressBackend,
+  IngressLoadBalancerIngress,
+  IngressRule,
+} from '../../../api/generated/kinds/networking.v1.js'
 import { ipWarnings, isAddress, legacyIP } from '../../../api/validation/addresses.js'
 import {
   dnsLabel,
@@ -17,7 +25,6 @@ import {
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { typedReferenceErrors } from '../typed-reference.js'
-import type { HttpIngressPath, Ingress, IngressBackend, IngressRule, LoadBalancerIngress } from './ingress.js'
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class'
 const SPEC = FieldPath.of('spec')
@@ -39,7 +46,7 @@ function backendErrors({ service, resource }: IngressBackend, path: FieldPath): 
   return errors
 }
 
-function pathErrors({ path = '', pathType, backend }: HttpIngressPath, at: FieldPath): Errors {
+function pathErrors({ path = '', pathType, backend }: HTTPIngressPath, at: FieldPath): Errors {
   if (pathType === undefined || pathType === null) return [required(at.child('pathType'))]
   const errors: Errors = []
   const wrong = (why: string): number => errors.push(invalid(at.child('path'), path, why))
@@ -98,7 +105,7 @@ function classErrors({ metadata, spec }: Ingress): Errors {
   return [invalid(path, annotation, 'must match `ingressClassName` when both are specified')]
 }
 
-const addressesOf = (ingress: Ingress): List<LoadBalancerIngress> => ingress.status?.loadBalancer?.ingress
+const addressesOf = (ingress: Ingress): List<IngressLoadBalancerIngress> => ingress.status?.loadBalancer?.ingress
 
 function statusErrors(object: Ingress, old: Ingress): Errors {
   const known = (addressesOf(old) ?? []).map(({ ip = '' }) => ip)
@@ -116,21 +123,21 @@ function hostsText({ spec }: Ingress): string {
   return hosts.length > 3 ? `${hosts.slice(0, 3).join(',')} + ${hosts.length - 3} more...` : hosts.join(',')
 }
 
-export const ingressRules: ResourceRules = {
+export const ingressRules: ResourceRules<Ingress> = {
   generationFields: ['spec'],
-  validate: (object) => [...specErrors(object as Ingress), ...classErrors(object as Ingress)],
-  validateUpdate: (object, old) => specErrors(object as Ingress, old as Ingress),
+  validate: (object) => [...specErrors(object), ...classErrors(object)],
+  validateUpdate: (object, old) => specErrors(object, old),
   warningsOnCreate: (object) => {
-    const { metadata, spec } = object as Ingress
+    const { metadata, spec } = object
     const annotated = metadata?.annotations?.[CLASS_ANNOTATION] !== undefined
     return annotated && spec?.ingressClassName === undefined
       ? [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`]
       : []
   },
   status: {
-    validateUpdate: (object, old) => statusErrors(object as Ingress, old as Ingress),
+    validateUpdate: (object, old) => statusErrors(object, old),
     warningsOnUpdate: (object) =>
-      (addressesOf(object as Ingress) ?? []).flatMap(({ ip = '' }, i) =>
+      (addressesOf(object) ?? []).flatMap(({ ip = '' }, i) =>
         ipWarnings(ip, FieldPath.of('status', 'loadBalancer', 'ingress').index(i)),
       ),
   },

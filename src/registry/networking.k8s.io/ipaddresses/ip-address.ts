@@ -1,19 +1,10 @@
 /** Thread: pool. The shape of IPAddresses, and those that the server makes for cluster IPs. */
+
 import { randomUUID } from 'node:crypto'
-import type { JsonObject, KubeObject } from '../../../api/object.js'
+import type { IPAddress } from '../../../api/generated/kinds/networking.v1.js'
+import type { JsonObject } from '../../../api/object.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
 import { formatTime } from '../../generic/system-fields.js'
-
-export interface ParentReference {
-  group?: string
-  resource?: string
-  namespace?: string
-  name?: string
-}
-
-export interface IPAddress extends KubeObject {
-  spec?: { parentRef?: ParentReference }
-}
 
 const FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family'
 const MANAGED_BY_LABEL = 'ipaddress.kubernetes.io/managed-by'

@@ -1,11 +1,12 @@
 /** Thread: pool. Cluster IPs as stored IPAddress objects. */
+import type { IPAddress } from '../../../api/generated/kinds/networking.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { Clock } from '../../../lib/clock.js'
 import { isNotFound, isStorageError } from '../../../storage/contract/errors.js'
 import type { Storage } from '../../../storage/contract/interface.js'
 import type { AddressParent, IPAddresses } from '../../core/services/allocator/cluster-ip-allocator.js'
 import { listAll } from '../../generic/list-all.js'
-import { addressOfService, type IPAddress } from './ip-address.js'
+import { addressOfService } from './ip-address.js'
 
 export interface StoredIPAddressesOptions {
   readonly storage: Storage<KubeObject>

@@ -1,6 +1,7 @@
 /** Thread: pool. IPAddresses: an address by its name, and whose it is. */
+
 import { FieldPath, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { IPAddress } from '../../../api/generated/kinds/networking.v1.js'
 import { strictIP } from '../../../api/validation/addresses.js'
 import {
   dnsSubdomain,
@@ -13,12 +14,11 @@ import {
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { ageOf } from '../../generic/table-columns.js'
 import { NONE, tableOf, text } from '../../generic/table-rules.js'
-import type { IPAddress } from './ip-address.js'
 
 const PARENT = FieldPath.of('spec', 'parentRef')
 
-function validate(object: KubeObject): Errors {
-  const parent = (object as IPAddress).spec?.parentRef
+function validate(object: IPAddress): Errors {
+  const parent = object.spec?.parentRef
   if (!parent) return [required(PARENT)]
   return [
     ...optionalBy(parent.group, PARENT.child('group'), dnsSubdomain),
@@ -37,13 +37,13 @@ function parentText({ spec }: IPAddress): string {
 
 const TABLE = tableOf<IPAddress>(text('ParentRef', 'The object that the address belongs to.', parentText))
 
-export const ipAddressRules: ResourceRules = {
+export const ipAddressRules: ResourceRules<IPAddress> = {
   generateName: (base) => base,
   nameRule: (name) => strictIP(name, FieldPath.of('metadata', 'name')).map(({ detail }) => detail),
   indexedFields: [{ name: 'spec.parentRef.name' }, { name: 'spec.parentRef.namespace' }],
   validate,
   validateUpdate: (object, old) => {
-    const parents = [object, old].map((item) => (item as IPAddress).spec?.parentRef)
+    const parents = [object, old].map((item) => item.spec?.parentRef)
     return [...validate(object), ...immutable(parents[0], parents[1], PARENT)]
   },
   // Rows have an age, although no column says so.

@@ -1,7 +1,14 @@
 /** Thread: pool. NetworkPolicies: which traffic reaches and leaves pods. */
+
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
+import type {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyEgressRule,
+  NetworkPolicyIngressRule,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+} from '../../../api/generated/kinds/networking.v1.js'
 import { cidrWarnings, isStrictSubset, legacyCidr, parseCidr } from '../../../api/validation/addresses.js'
 import { type Errors, each, givenBy, type List, portName, portNumber } from '../../../api/validation/checks.js'
 import { labelSelectorErrors, type SelectorRules } from '../../../api/validation/label-selectors.js'
@@ -9,37 +16,7 @@ import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
-interface IpBlock {
-  cidr?: string
-  except?: List<string>
-}
-
-interface Peer {
-  podSelector?: LabelSelectorObject
-  namespaceSelector?: LabelSelectorObject
-  ipBlock?: IpBlock
-}
-
-interface PolicyPort {
-  protocol?: string
-  port?: number | string
-  endPort?: number
-}
-
-interface Rule {
-  ports?: List<PolicyPort>
-  from?: List<Peer>
-  to?: List<Peer>
-}
-
-interface NetworkPolicy extends KubeObject {
-  spec?: {
-    podSelector?: LabelSelectorObject
-    ingress?: List<Rule>
-    egress?: List<Rule>
-    policyTypes?: List<string>
-  }
-}
+type Rule = NetworkPolicyIngressRule & NetworkPolicyEgressRule
 
 interface Known extends SelectorRules {
   /** CIDRs that the stored object has: they may stay whatever they are. */
@@ -50,8 +27,7 @@ const SPEC = FieldPath.of('spec')
 const PROTOCOLS = ['TCP', 'UDP', 'SCTP']
 const TYPES = ['Ingress', 'Egress']
 
-function setDefaults(object: KubeObject): void {
-  const policy = object as NetworkPolicy
+function setDefaults(policy: NetworkPolicy): void {
   policy.spec ??= {}
   const { spec } = policy
   for (const rule of [...(spec.ingress ?? []), ...(spec.egress ?? [])])
@@ -60,7 +36,7 @@ function setDefaults(object: KubeObject): void {
     spec.policyTypes = (spec.egress?.length ?? 0) > 0 ? ['Ingress', 'Egress'] : ['Ingress']
 }
 
-function portErrors({ protocol, port, endPort }: PolicyPort, at: FieldPath): Errors {
+function portErrors({ protocol, port, endPort }: NetworkPolicyPort, at: FieldPath): Errors {
   const errors: Errors = []
   if (protocol !== undefined && !PROTOCOLS.includes(protocol))
     errors.push(notSupported(at.child('protocol'), protocol, PROTOCOLS))
@@ -75,7 +51,7 @@ function portErrors({ protocol, port, endPort }: PolicyPort, at: FieldPath): Err
   return [...errors, ...givenBy(port, at.child('port'), portName)]
 }
 
-function ipBlockErrors({ cidr = '', except }: IpBlock, path: FieldPath, known: Known): Errors {
+function ipBlockErrors({ cidr = '', except }: IPBlock, path: FieldPath, known: Known): Errors {
   if (cidr === '') return [required(path.child('cidr'))]
   const errors = legacyCidr(cidr, path.child('cidr'), known.cidrs)
   const outer = parseCidr(cidr)
@@ -93,7 +69,11 @@ function ipBlockErrors({ cidr = '', except }: IpBlock, path: FieldPath, known: K
   ]
 }
 
-function peerErrors({ podSelector, namespaceSelector, ipBlock }: Peer, at: FieldPath, known: Known): Errors {
+function peerErrors(
+  { podSelector, namespaceSelector, ipBlock }: NetworkPolicyPeer,
+  at: FieldPath,
+  known: Known,
+): Errors {
   const errors = [
     ...labelSelectorErrors(podSelector, at.child('podSelector'), known),
     ...labelSelectorErrors(namespaceSelector, at.child('namespaceSelector'), known),
@@ -125,16 +105,16 @@ function specErrors({ spec = {} }: NetworkPolicy, known: Known): Errors {
   ]
 }
 
-const peersOf = ({ spec = {} }: NetworkPolicy): { peer: Peer; path: FieldPath }[] =>
+const peersOf = ({ spec = {} }: NetworkPolicy): { peer: NetworkPolicyPeer; path: FieldPath }[] =>
   (['ingress', 'egress'] as const).flatMap((name) =>
-    (spec[name] ?? []).flatMap((rule, i) => {
+    (spec[name] ?? []).flatMap((rule: Rule, i) => {
       const peers = name === 'ingress' ? 'from' : 'to'
       return (rule[peers] ?? []).map((peer, j) => ({ peer, path: SPEC.child(name).index(i).child(peers).index(j) }))
     }),
   )
 
-function warnings(object: KubeObject): string[] {
-  return peersOf(object as NetworkPolicy).flatMap(({ peer: { ipBlock }, path }) => {
+function warnings(object: NetworkPolicy): string[] {
+  return peersOf(object).flatMap(({ peer: { ipBlock }, path }) => {
     if (!ipBlock) return []
     const block = path.child('ipBlock')
     return [
@@ -144,17 +124,16 @@ function warnings(object: KubeObject): string[] {
   })
 }
 
-export const networkPolicyRules: ResourceRules = {
+export const networkPolicyRules: ResourceRules<NetworkPolicy> = {
   generationFields: ['spec'],
   emptyIsChange: true,
   metadataOnUpdate: 'changes',
   setDefaults,
-  validate: (object) => specErrors(object as NetworkPolicy, { cidrs: [] }),
+  validate: (object) => specErrors(object, { cidrs: [] }),
   validateUpdate: (object, old) => {
-    const before = old as NetworkPolicy
-    return specErrors(object as NetworkPolicy, {
-      cidrs: peersOf(before).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]),
-      anyValues: labelSelectorErrors(before.spec?.podSelector, SPEC).length > 0,
+    return specErrors(object, {
+      cidrs: peersOf(old).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]),
+      anyValues: labelSelectorErrors(old.spec?.podSelector, SPEC).length > 0,
     })
   },
   warningsOnCreate: warnings,

@@ -1,11 +1,5 @@
 /** Thread: any. The shape of ServiceCIDRs, and whether addresses may be taken from one. */
-import type { KubeObject } from '../../../api/object.js'
-import type { List } from '../../../api/validation/checks.js'
-
-export interface ServiceCIDR extends KubeObject {
-  spec?: { cidrs?: List<string> }
-  status?: { conditions?: { type?: string; status?: string }[] }
-}
+import type { ServiceCIDR } from '../../../api/generated/kinds/networking.v1.js'
 
 /** One that says nothing of it is ready. */
 export function isReady({ metadata, status }: ServiceCIDR): boolean {

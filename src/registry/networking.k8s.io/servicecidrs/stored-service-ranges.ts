@@ -1,12 +1,13 @@
 /** Thread: pool. The ranges that cluster IPs come from, as the stored ServiceCIDRs say. */
 
+import type { ServiceCIDR } from '../../../api/generated/kinds/networking.v1.js'
 import { IPRange } from '../../../api/network/ip-range.js'
 import type { KubeObject } from '../../../api/object.js'
 import { parseCidr } from '../../../api/validation/addresses.js'
 import type { Storage } from '../../../storage/contract/interface.js'
 import type { ServiceRanges } from '../../core/services/allocator/cluster-ip-allocator.js'
 import { listAll } from '../../generic/list-all.js'
-import { isReady, type ServiceCIDR } from './service-cidr.js'
+import { isReady } from './service-cidr.js'
 
 export class StoredServiceRanges implements ServiceRanges {
   readonly #storage: Storage<KubeObject>

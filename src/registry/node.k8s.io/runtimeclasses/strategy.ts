@@ -1,27 +1,21 @@
 /** Thread: pool. RuntimeClasses: a handler of containers, what it costs, and the nodes that have it. */
 import { FieldPath } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
-import { dnsLabel, type Errors, immutable, type List, requiredBy } from '../../../api/validation/checks.js'
-import { duplicateTolerations, type Toleration, tolerationErrors } from '../../../api/validation/node-selectors.js'
+import type { RuntimeClass } from '../../../api/generated/kinds/node.v1.js'
+import { dnsLabel, type Errors, immutable, requiredBy } from '../../../api/validation/checks.js'
+import { duplicateTolerations, tolerationErrors } from '../../../api/validation/node-selectors.js'
 import { validateLabels } from '../../../api/validation/object-meta.js'
-import { containerResourceName, type ResourceList, resourceQuantity } from '../../../api/validation/quantities.js'
+import { containerResourceName, resourceQuantity } from '../../../api/validation/quantities.js'
 import { nodeLabelWarnings } from '../../core/node-labels.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-
-interface RuntimeClass extends KubeObject {
-  handler?: string
-  overhead?: { podFixed?: ResourceList }
-  scheduling?: { nodeSelector?: Record<string, string>; tolerations?: List<Toleration> }
-}
 
 const HANDLER = FieldPath.of('handler')
 const SCHEDULING = FieldPath.of('scheduling')
 /** Overhead is checked as the limits of a container are, and so named. */
 const OVERHEAD = FieldPath.of('overhead', 'limits')
 
-function validate(object: KubeObject): Errors {
-  const { handler, overhead, scheduling } = object as RuntimeClass
+function validate(object: RuntimeClass): Errors {
+  const { handler, overhead, scheduling } = object
   return [
     ...requiredBy(handler, HANDLER, dnsLabel),
     ...Object.entries(overhead?.podFixed ?? {}).flatMap(([name, amount]) => [
@@ -34,12 +28,12 @@ function validate(object: KubeObject): Errors {
   ]
 }
 
-const warnings = (object: KubeObject): string[] =>
-  Object.keys((object as RuntimeClass).scheduling?.nodeSelector ?? {}).flatMap((key) =>
+const warnings = (object: RuntimeClass): string[] =>
+  Object.keys(object.scheduling?.nodeSelector ?? {}).flatMap((key) =>
     nodeLabelWarnings(key, SCHEDULING.child('nodeSelector')),
   )
 
-export const runtimeClassRules: ResourceRules = {
+export const runtimeClassRules: ResourceRules<RuntimeClass> = {
   allowCreateOnUpdate: true,
   allowUnconditionalUpdate: false,
   validate,

@@ -1,28 +1,11 @@
 /** Thread: pool. PodDisruptionBudgets: how many pods may be away at once. */
 import { FieldPath, invalid, notSupported } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { PodDisruptionBudget } from '../../../api/generated/kinds/policy.v1.js'
 import { type Errors, givenBy, nonnegative } from '../../../api/validation/checks.js'
-import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
+import { conditionErrors } from '../../../api/validation/conditions.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-
-interface PodDisruptionBudget extends KubeObject {
-  spec?: {
-    minAvailable?: number | string
-    maxUnavailable?: number | string
-    selector?: LabelSelectorObject
-    unhealthyPodEvictionPolicy?: string
-  }
-  status?: {
-    disruptionsAllowed?: number
-    currentHealthy?: number
-    desiredHealthy?: number
-    expectedPods?: number
-    conditions?: Condition[]
-  }
-}
 
 const SPEC = FieldPath.of('spec')
 const STATUS = FieldPath.of('status')
@@ -67,20 +50,20 @@ function stripEmptySelectorMark({ spec }: PodDisruptionBudget): void {
 
 const shown = (amount: number | string | undefined): string => (amount === undefined ? 'N/A' : String(amount))
 
-export const podDisruptionBudgetRules: ResourceRules = {
+export const podDisruptionBudgetRules: ResourceRules<PodDisruptionBudget> = {
   generationFields: ['spec'],
   allowUnconditionalUpdate: false,
   metadataOnCreate: 'none',
   metadataOnUpdate: 'none',
-  setDefaults: (object) => stripEmptySelectorMark(object as PodDisruptionBudget),
-  validate: (object) => specErrors(object as PodDisruptionBudget, false),
+  setDefaults: (object) => stripEmptySelectorMark(object),
+  validate: (object) => specErrors(object, false),
   validateUpdate: (object, old) => {
-    const before = (old as PodDisruptionBudget).spec?.selector
-    return specErrors(object as PodDisruptionBudget, labelSelectorErrors(before, SPEC).length > 0)
+    const before = old.spec?.selector
+    return specErrors(object, labelSelectorErrors(before, SPEC).length > 0)
   },
   status: {
     validateUpdate: (object) => {
-      const { status = {} } = object as PodDisruptionBudget
+      const { status = {} } = object
       return [
         ...conditionErrors(status.conditions, STATUS.child('conditions')),
         ...(['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'] as const).flatMap((name) =>

@@ -1,12 +1,12 @@
 /** Thread: pool. RoleBindings and ClusterRoleBindings: who has a role. The role that is bound never changes. */
+
 import { FieldPath, notSupported } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { RoleBinding, Subject } from '../../../api/generated/kinds/rbac.v1.js'
 import {
   dnsSubdomain,
   type Errors,
   each,
   immutable,
-  type List,
   oneOf,
   pathSegment,
   requiredBy,
@@ -17,20 +17,7 @@ import { age, tableOf, text } from '../../generic/table-rules.js'
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
-interface Subject {
-  kind?: string
-  apiGroup?: string
-  name?: string
-  namespace?: string
-}
-
-interface RoleBinding extends KubeObject {
-  subjects?: List<Subject>
-  roleRef?: { apiGroup?: string; kind?: string; name?: string }
-}
-
-function setDefaults(object: KubeObject): void {
-  const binding = object as RoleBinding
+function setDefaults(binding: RoleBinding): void {
   binding.roleRef ??= {}
   if ((binding.roleRef.apiGroup ?? '') === '') binding.roleRef.apiGroup = RBAC_GROUP
   for (const subject of binding.subjects ?? []) {
@@ -50,8 +37,8 @@ function subjectErrors(subject: Subject, path: FieldPath, namespaced: boolean): 
   return errors
 }
 
-function bindingErrors(object: KubeObject, namespaced: boolean): Errors {
-  const { roleRef = {}, subjects } = object as RoleBinding
+function bindingErrors(object: RoleBinding, namespaced: boolean): Errors {
+  const { roleRef = {}, subjects } = object
   const path = FieldPath.of('roleRef')
   return [
     ...oneOf(roleRef.apiGroup, [RBAC_GROUP], path.child('apiGroup')),
@@ -68,7 +55,7 @@ function subjectNames({ subjects }: RoleBinding, kind: string): string {
     .join(', ')
 }
 
-const rulesOf = (namespaced: boolean): ResourceRules => ({
+const rulesOf = (namespaced: boolean): ResourceRules<RoleBinding> => ({
   nameRule: pathSegmentName,
   allowCreateOnUpdate: true,
   setDefaults,

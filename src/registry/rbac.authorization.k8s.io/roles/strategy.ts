@@ -1,25 +1,12 @@
 /** Thread: pool. Roles and ClusterRoles: what may be done to which resources, or to which paths. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { ClusterRole, PolicyRule } from '../../../api/generated/kinds/rbac.v1.js'
 import { type Errors, each, type List } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { pathSegmentName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { tableOf, text } from '../../generic/table-rules.js'
-
-interface PolicyRule {
-  verbs?: List<string>
-  apiGroups?: List<string>
-  resources?: List<string>
-  resourceNames?: List<string>
-  nonResourceURLs?: List<string>
-}
-
-interface Role extends KubeObject {
-  rules?: List<PolicyRule>
-  aggregationRule?: { clusterRoleSelectors?: List<LabelSelectorObject> }
-}
 
 const some = (list: List<string>): boolean => (list?.length ?? 0) > 0
 
@@ -38,7 +25,7 @@ function ruleErrors(rule: PolicyRule, path: FieldPath, namespaced: boolean): Err
   return errors
 }
 
-function aggregationErrors({ aggregationRule }: Role): Errors {
+function aggregationErrors({ aggregationRule }: ClusterRole): Errors {
   if (aggregationRule === undefined || aggregationRule === null) return []
   const path = FieldPath.of('aggregationRule', 'clusterRoleSelectors')
   const selectors = aggregationRule.clusterRoleSelectors ?? []
@@ -50,15 +37,13 @@ function aggregationErrors({ aggregationRule }: Role): Errors {
   })
 }
 
-const rulesOf = (namespaced: boolean): ResourceRules => ({
+/** A Role is a ClusterRole without aggregation. */
+const rulesOf = (namespaced: boolean): ResourceRules<ClusterRole> => ({
   nameRule: pathSegmentName,
-  validate: (object) => {
-    const role = object as Role
-    return [
-      ...each(role.rules, FieldPath.of('rules'), (rule, at) => ruleErrors(rule, at, namespaced)),
-      ...(namespaced ? [] : aggregationErrors(role)),
-    ]
-  },
+  validate: (role) => [
+    ...each(role.rules, FieldPath.of('rules'), (rule, at) => ruleErrors(rule, at, namespaced)),
+    ...(namespaced ? [] : aggregationErrors(role)),
+  ],
   allowCreateOnUpdate: true,
   table: tableOf(
     text('Created At', 'When the role was made.', (object) => object.metadata?.creationTimestamp ?? null, {

@@ -1,6 +1,9 @@
 /** Thread: pool. What became of a claim: the devices it got, who may use them, and what their drivers say of them. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldPath, forbidden, invalid, tooMany } from '../../../api/field-error.js'
+import type { NodeSelector } from '../../../api/generated/kinds/core.v1.js'
+import type { Condition } from '../../../api/generated/kinds/meta.v1.js'
 import {
   dnsLabel,
   type Errors,
@@ -10,8 +13,8 @@ import {
   oneOf,
   requiredBy,
 } from '../../../api/validation/checks.js'
-import { type Condition, conditionErrors } from '../../../api/validation/conditions.js'
-import { type NodeSelector, nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
+import { conditionErrors } from '../../../api/validation/conditions.js'
+import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import {
   type BindingConditions,

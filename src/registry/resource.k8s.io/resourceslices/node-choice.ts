@@ -1,7 +1,9 @@
 /** Thread: pool. Which nodes can use the devices of a slice, or one device: said in exactly one way. */
+
 import { type FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { NodeSelector } from '../../../api/generated/kinds/core.v1.js'
 import { dnsSubdomain, type Errors } from '../../../api/validation/checks.js'
-import { type NodeSelector, nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
+import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
 
 export interface Nodes {
   nodeName?: string

@@ -1,17 +1,11 @@
 /** Thread: pool. PriorityClasses: a number by a name. Those of the system are fixed. */
 
 import { FieldPath, forbidden } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { PriorityClass } from '../../../api/generated/kinds/scheduling.v1.js'
 import { type Errors, immutable, oneOf } from '../../../api/validation/checks.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-
-interface PriorityClass extends KubeObject {
-  value?: number
-  globalDefault?: boolean
-  preemptionPolicy?: string
-}
 
 const HIGHEST_USER_PRIORITY = 1_000_000_000
 export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = lookupTable({
@@ -19,8 +13,8 @@ export const SYSTEM_PRIORITIES: Readonly<Record<string, number>> = lookupTable({
   'system-node-critical': 2_000_001_000,
 })
 
-function validate(object: KubeObject): Errors {
-  const { metadata, value = 0, globalDefault = false, preemptionPolicy } = object as PriorityClass
+function validate(object: PriorityClass): Errors {
+  const { metadata, value = 0, globalDefault = false, preemptionPolicy } = object
   const name = metadata?.name ?? ''
   const errors: Errors = []
   if (name.startsWith('system-')) {
@@ -36,18 +30,16 @@ function validate(object: KubeObject): Errors {
   return errors
 }
 
-export const priorityClassRules: ResourceRules = {
+export const priorityClassRules: ResourceRules<PriorityClass> = {
   generationFields: [],
   metadataOnUpdate: 'changes',
   undeletable: Object.keys(SYSTEM_PRIORITIES),
   setDefaults: (object) => {
-    ;(object as PriorityClass).preemptionPolicy ??= 'PreemptLowerPriority'
+    object.preemptionPolicy ??= 'PreemptLowerPriority'
   },
   validate,
   validateUpdate: (object, old) => [
-    ...((object as PriorityClass).value === (old as PriorityClass).value
-      ? []
-      : [forbidden(FieldPath.of('value'), 'may not be changed in an update')]),
+    ...(object.value === old.value ? [] : [forbidden(FieldPath.of('value'), 'may not be changed in an update')]),
     ...immutable(object['preemptionPolicy'], old['preemptionPolicy'], FieldPath.of('preemptionPolicy')),
   ],
   table: tableOf<PriorityClass>(

@@ -1,30 +1,10 @@
 /** Thread: pool. CSIDrivers: what a driver can do and wants to know. */
+
 import { duplicate, FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { CSIDriver, TokenRequest } from '../../../api/generated/kinds/storage.v1.js'
 import { type Errors, each, immutable, type List, sameValue } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, commas, tableOf, text, UNSET } from '../../generic/table-rules.js'
-
-interface TokenRequest {
-  audience?: string
-  expirationSeconds?: number
-}
-
-interface CSIDriver extends KubeObject {
-  spec?: {
-    attachRequired?: boolean
-    podInfoOnMount?: boolean
-    storageCapacity?: boolean
-    requiresRepublish?: boolean
-    seLinuxMount?: boolean
-    serviceAccountTokenInSecrets?: boolean
-    fsGroupPolicy?: string
-    volumeLifecycleModes?: List<string>
-    tokenRequests?: List<TokenRequest>
-    nodeAllocatableUpdatePeriodSeconds?: number
-    preventPodSchedulingIfMissing?: boolean
-  }
-}
 
 const SPEC = FieldPath.of('spec')
 const FS_GROUP_POLICIES = ['ReadWriteOnceWithFSType', 'File', 'None']
@@ -42,8 +22,8 @@ function tokenErrors(requests: List<TokenRequest>): Errors {
   })
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as CSIDriver
+function validate(object: CSIDriver): Errors {
+  const { spec = {} } = object
   const errors: Errors = []
   if (spec.attachRequired === undefined) errors.push(required(SPEC.child('attachedRequired')))
   for (const field of ['podInfoOnMount', 'storageCapacity'] as const)
@@ -66,20 +46,19 @@ function validate(object: KubeObject): Errors {
 }
 
 /** The feature VolumeLimitScaling is off by default: who does not have the field yet does not get it. */
-function dropGated(object: KubeObject): void {
-  delete (object as CSIDriver).spec?.preventPodSchedulingIfMissing
+function dropGated(object: CSIDriver): void {
+  delete object.spec?.preventPodSchedulingIfMissing
 }
 
 const wantsAdvice = ({ spec }: CSIDriver): boolean =>
   (spec?.tokenRequests?.length ?? 0) > 0 && spec?.serviceAccountTokenInSecrets === undefined
 
-export const csiDriverRules: ResourceRules = {
+export const csiDriverRules: ResourceRules<CSIDriver> = {
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['spec'],
-  setDefaults: (object) => {
-    const driver = object as CSIDriver
+  setDefaults: (driver) => {
     driver.spec ??= {}
     const { spec } = driver
     spec.attachRequired ??= true
@@ -92,21 +71,21 @@ export const csiDriverRules: ResourceRules = {
   },
   prepareForCreate: (object) => dropGated(object),
   prepareForUpdate: (object, old) => {
-    if ((old as CSIDriver).spec?.preventPodSchedulingIfMissing === undefined) dropGated(object)
+    if (old.spec?.preventPodSchedulingIfMissing === undefined) dropGated(object)
   },
   validate,
   validateUpdate: (object, old) => {
-    const [now, before] = [(object as CSIDriver).spec ?? {}, (old as CSIDriver).spec ?? {}]
+    const [now, before] = [object.spec ?? {}, old.spec ?? {}]
     return [
       ...validate(object),
       ...immutable(now.attachRequired, before.attachRequired, SPEC.child('attachedRequired')),
       ...immutable(now.volumeLifecycleModes, before.volumeLifecycleModes, SPEC.child('volumeLifecycleModes')),
     ]
   },
-  warningsOnCreate: (object) => (wantsAdvice(object as CSIDriver) ? [TOKEN_ADVICE] : []),
+  warningsOnCreate: (object) => (wantsAdvice(object) ? [TOKEN_ADVICE] : []),
   warningsOnUpdate: (object, old) => {
-    const changed = !sameValue((object as CSIDriver).spec?.tokenRequests, (old as CSIDriver).spec?.tokenRequests)
-    return changed && wantsAdvice(object as CSIDriver) ? [TOKEN_ADVICE] : []
+    const changed = !sameValue(object.spec?.tokenRequests, old.spec?.tokenRequests)
+    return changed && wantsAdvice(object) ? [TOKEN_ADVICE] : []
   },
   table: tableOf<CSIDriver>(
     text('AttachRequired', 'Whether volumes are attached first.', ({ spec }) => spec?.attachRequired ?? true, {

@@ -1,22 +1,12 @@
 /** Thread: pool. CSINodes: the drivers on a node. What a driver said of itself stays, but for how much it can attach. */
+
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { CSINode, CSINodeDriver } from '../../../api/generated/kinds/storage.v1.js'
 import { type Errors, each, immutable, type List, nonnegative, qualifiedName } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import { driverNameErrors } from '../parameters.js'
-
-interface Driver {
-  name?: string
-  nodeID?: string
-  topologyKeys?: List<string>
-  allocatable?: { count?: number }
-}
-
-interface CSINode extends KubeObject {
-  spec?: { drivers?: List<Driver> }
-}
 
 const DRIVERS = FieldPath.of('spec', 'drivers')
 const NODE_ID_BYTES = 256
@@ -32,37 +22,33 @@ function topologyKeyErrors(keys: List<string>, at: FieldPath): Errors {
   })
 }
 
-function validate(object: KubeObject): Errors {
+function validate(object: CSINode): Errors {
   const names = new Set<string>()
-  return each(
-    (object as CSINode).spec?.drivers,
-    DRIVERS,
-    ({ name = '', nodeID = '', topologyKeys, allocatable }, at) => {
-      const errors = driverNameErrors(name, at.child('name'))
-      if (nodeID === '') errors.push(required(at.child('nodeID')))
-      if (Buffer.byteLength(nodeID) > NODE_ID_BYTES)
-        errors.push(invalid(at.child('nodeID'), nodeID, `must be ${NODE_ID_BYTES} characters or less`))
-      if (names.has(name)) errors.push(duplicate(at.child('name'), name))
-      names.add(name)
-      return [
-        ...errors,
-        ...nonnegative(allocatable?.count, at.child('allocatable', 'count')),
-        ...topologyKeyErrors(topologyKeys, at),
-      ]
-    },
-  )
+  return each(object.spec?.drivers, DRIVERS, ({ name = '', nodeID = '', topologyKeys, allocatable }, at) => {
+    const errors = driverNameErrors(name, at.child('name'))
+    if (nodeID === '') errors.push(required(at.child('nodeID')))
+    if (Buffer.byteLength(nodeID) > NODE_ID_BYTES)
+      errors.push(invalid(at.child('nodeID'), nodeID, `must be ${NODE_ID_BYTES} characters or less`))
+    if (names.has(name)) errors.push(duplicate(at.child('name'), name))
+    names.add(name)
+    return [
+      ...errors,
+      ...nonnegative(allocatable?.count, at.child('allocatable', 'count')),
+      ...topologyKeyErrors(topologyKeys, at),
+    ]
+  })
 }
 
-const fixed = ({ allocatable: _, ...rest }: Driver): Omit<Driver, 'allocatable'> => rest
+const fixed = ({ allocatable: _, ...rest }: CSINodeDriver): Omit<CSINodeDriver, 'allocatable'> => rest
 
-export const csiNodeRules: ResourceRules = {
+export const csiNodeRules: ResourceRules<CSINode> = {
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,
   validateUpdate: (object, old) => [
     ...validate(object),
-    ...((old as CSINode).spec?.drivers ?? []).flatMap((before) =>
-      ((object as CSINode).spec?.drivers ?? [])
+    ...(old.spec?.drivers ?? []).flatMap((before) =>
+      (object.spec?.drivers ?? [])
         .filter(({ name }) => name === before.name)
         .flatMap((now) => immutable(fixed(now), fixed(before), DRIVERS)),
     ),

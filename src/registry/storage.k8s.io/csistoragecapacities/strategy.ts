@@ -1,24 +1,18 @@
 /** Thread: pool. CSIStorageCapacities: how much room a class of storage has where. */
+
 import { FieldPath } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { CSIStorageCapacity } from '../../../api/generated/kinds/storage.v1.js'
 import { dnsSubdomain, type Errors, givenBy, immutable } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { nonnegativeQuantity } from '../../../api/validation/quantities.js'
 import { nodeLabelWarnings } from '../../core/node-labels.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 
-interface CSIStorageCapacity extends KubeObject {
-  nodeTopology?: LabelSelectorObject
-  storageClassName?: string
-  capacity?: string
-}
-
 const TOPOLOGY = FieldPath.of('nodeTopology')
 const CLASS = FieldPath.of('storageClassName')
 
-function errorsOf(object: KubeObject, anyValues: boolean): Errors {
-  const { nodeTopology, storageClassName = '', capacity } = object as CSIStorageCapacity
+function errorsOf(object: CSIStorageCapacity, anyValues: boolean): Errors {
+  const { nodeTopology, storageClassName = '', capacity } = object
   return [
     ...labelSelectorErrors(nodeTopology, TOPOLOGY, { anyValues }),
     ...dnsSubdomain(storageClassName, CLASS),
@@ -26,8 +20,8 @@ function errorsOf(object: KubeObject, anyValues: boolean): Errors {
   ]
 }
 
-function warnings(object: KubeObject): string[] {
-  const { matchLabels = {}, matchExpressions = [] } = (object as CSIStorageCapacity).nodeTopology ?? {}
+function warnings(object: CSIStorageCapacity): string[] {
+  const { matchLabels = {}, matchExpressions = [] } = object.nodeTopology ?? {}
   return [
     ...matchExpressions.flatMap(({ key = '' }, i) =>
       nodeLabelWarnings(key, TOPOLOGY.child('matchExpressions').index(i).child('key')),
@@ -36,11 +30,11 @@ function warnings(object: KubeObject): string[] {
   ]
 }
 
-export const csiStorageCapacityRules: ResourceRules = {
+export const csiStorageCapacityRules: ResourceRules<CSIStorageCapacity> = {
   allowUnconditionalUpdate: false,
   validate: (object) => errorsOf(object, false),
   validateUpdate: (object, old) => [
-    ...errorsOf(object, labelSelectorErrors((old as CSIStorageCapacity).nodeTopology, TOPOLOGY).length > 0),
+    ...errorsOf(object, labelSelectorErrors(old.nodeTopology, TOPOLOGY).length > 0),
     ...immutable(object['nodeTopology'], old['nodeTopology'], TOPOLOGY),
     ...immutable(object['storageClassName'], old['storageClassName'], CLASS),
   ],

@@ -1,25 +1,14 @@
 /** Thread: pool. StorageClasses: how volumes are made. Only expansion, topologies and mount options change later. */
+
 import { isDeepStrictEqual } from 'node:util'
 import { duplicate, FieldPath, notSupported, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { TopologySelectorTerm } from '../../../api/generated/kinds/core.v1.js'
+import type { StorageClass } from '../../../api/generated/kinds/storage.v1.js'
 import { type Errors, each, immutable, type List, oneOf, qualifiedName } from '../../../api/validation/checks.js'
 import { nodeLabelWarnings } from '../../core/node-labels.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, orUnset, tableOf, text } from '../../generic/table-rules.js'
 import { parametersErrors, provisionerErrors } from '../parameters.js'
-
-interface TopologySelectorTerm {
-  matchLabelExpressions?: List<{ key?: string; values?: List<string> }>
-}
-
-interface StorageClass extends KubeObject {
-  provisioner?: string
-  parameters?: Record<string, string>
-  reclaimPolicy?: string
-  volumeBindingMode?: string
-  allowVolumeExpansion?: boolean
-  allowedTopologies?: List<TopologySelectorTerm>
-}
 
 const TOPOLOGIES = FieldPath.of('allowedTopologies')
 const FIXED = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'] as const
@@ -59,8 +48,7 @@ function topologyErrors(terms: List<TopologySelectorTerm>): Errors {
   })
 }
 
-function validate(object: KubeObject): Errors {
-  const storage = object as StorageClass
+function validate(storage: StorageClass): Errors {
   const mode = storage.volumeBindingMode
   return [
     ...provisionerErrors(storage.provisioner, FieldPath.of('provisioner')),
@@ -74,8 +62,8 @@ function validate(object: KubeObject): Errors {
   ]
 }
 
-const warnings = (object: KubeObject): string[] =>
-  ((object as StorageClass).allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
+const warnings = (object: StorageClass): string[] =>
+  (object.allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, i) =>
     (matchLabelExpressions ?? []).flatMap(({ key = '' }, j) =>
       nodeLabelWarnings(key, TOPOLOGIES.index(i).child('matchLabelExpressions').index(j).child('key')),
     ),
@@ -98,10 +86,9 @@ const TABLE = tableOf<StorageClass>(
   age(),
 )
 
-export const storageClassRules: ResourceRules = {
+export const storageClassRules: ResourceRules<StorageClass> = {
   returnDeletedObject: true,
-  setDefaults: (object) => {
-    const storage = object as StorageClass
+  setDefaults: (storage) => {
     storage.reclaimPolicy ??= 'Delete'
     storage.volumeBindingMode ??= 'Immediate'
   },

@@ -1,32 +1,12 @@
 /** Thread: pool. VolumeAttachments: the wish to attach a volume to a node, which never changes. */
 import { FieldPath, forbidden, invalid, required, tooLong } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { VolumeAttachment } from '../../../api/generated/kinds/storage.v1.js'
 import { dnsSubdomain, type Errors, immutable, maxBytes } from '../../../api/validation/checks.js'
-import type { PersistentVolumeSpec } from '../../core/persistentvolumes/persistent-volume.js'
 import { persistentVolumeSpecErrors } from '../../core/persistentvolumes/volume-spec.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 import { driverNameErrors } from '../parameters.js'
-
-interface VolumeError {
-  message?: string
-  errorCode?: number
-}
-
-interface VolumeAttachment extends KubeObject {
-  spec?: {
-    attacher?: string
-    nodeName?: string
-    source?: { persistentVolumeName?: string; inlineVolumeSpec?: PersistentVolumeSpec }
-  }
-  status?: {
-    attached?: boolean
-    attachmentMetadata?: Record<string, string>
-    attachError?: VolumeError
-    detachError?: VolumeError
-  }
-}
 
 const SPEC = FieldPath.of('spec')
 const SOURCE = SPEC.child('source')
@@ -60,17 +40,17 @@ function statusErrors({ status = {} }: VolumeAttachment): Errors {
   return errors
 }
 
-function validate(object: KubeObject): Errors {
-  const { spec = {} } = object as VolumeAttachment
+function validate(object: VolumeAttachment): Errors {
+  const { spec = {} } = object
   return [
     ...driverNameErrors(spec.attacher, SPEC.child('attacher')),
-    ...sourceErrors(object as VolumeAttachment),
+    ...sourceErrors(object),
     ...dnsSubdomain(spec.nodeName ?? '', SPEC.child('nodeName')),
-    ...statusErrors(object as VolumeAttachment),
+    ...statusErrors(object),
   ]
 }
 
-export const volumeAttachmentRules: ResourceRules = {
+export const volumeAttachmentRules: ResourceRules<VolumeAttachment> = {
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,

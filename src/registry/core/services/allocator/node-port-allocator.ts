@@ -4,6 +4,7 @@
  * the store one transaction for many services. The last state that this thread wrote is tried first, without reading.
  */
 
+import type { RangeAllocation } from '../../../../api/generated/kinds/core.v1.js'
 import { formatPortRange, type PortRange, portBand, portIndex } from '../../../../api/network/port-range.js'
 import type { KubeObject } from '../../../../api/object.js'
 import { newInternalError } from '../../../../api/status.js'
@@ -12,12 +13,6 @@ import type { Storage } from '../../../../storage/contract/interface.js'
 import { AllocationBitmap } from './allocation-bitmap.js'
 import { AllocationError } from './allocation-error.js'
 import { BitmapPortOperation, DryRunPortOperation, type PortOperation } from './port-operation.js'
-
-export interface RangeAllocation extends KubeObject {
-  range?: string
-  /** Base64, as JSON has bytes. */
-  data?: string
-}
 
 export const NODE_PORTS_KEY = '/ranges/servicenodeports'
 
@@ -123,13 +118,13 @@ export class NodePortAllocator {
     }
   }
 
-  #bitmap({ metadata, range: stored, data = '' }: RangeAllocation): AllocationBitmap {
+  #bitmap({ metadata, range: stored, data }: RangeAllocation): AllocationBitmap {
     const { range } = this.#options
     // Repair makes it when the server starts; before that nobody knows which ports the services have.
     if (metadata?.resourceVersion === undefined)
       throw newInternalError('cannot allocate resources of type servicenodeports at this time')
     if (stored !== formatPortRange(range))
       throw new AllocationError('mismatched-network', 'the provided range does not match the current range')
-    return new AllocationBitmap(range.size, portBand(range), Buffer.from(data, 'base64'))
+    return new AllocationBitmap(range.size, portBand(range), Buffer.from(data ?? '', 'base64'))
   }
 }
