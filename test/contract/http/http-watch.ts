@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { CancelSignal } from '#keelson/lib/cancellation.js'
 import type { WatchEvent, WatchStream } from '#keelson/storage/contract/interface.js'
 import type { Pod } from '../pod.js'
 import { type EventForm, toPod, type Uids } from './event-form.js'
@@ -25,7 +26,7 @@ export class HttpWatch implements WatchStream<Pod> {
   #wake: () => void = () => undefined
 
   /** Without an answer it is a watch that was cancelled before it was asked for. */
-  constructor(response: IncomingMessage | undefined, uids: Uids, target: string, signal?: AbortSignal) {
+  constructor(response: IncomingMessage | undefined, uids: Uids, target: string, signal?: CancelSignal) {
     this.#target = target
     this.#response = response
     this.#uids = uids
