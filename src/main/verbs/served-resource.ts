@@ -103,7 +103,7 @@ export class ServedResource {
   /** The object of a bookmark: nothing but a revision. */
   bookmark(revision: number, initialEventsEnd: boolean): string {
     const annotation = initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
-    return `{"kind":"${this.info.kind}","apiVersion":"${this.apiVersion}","metadata":{"resourceVersion":"${revision}","creationTimestamp":null${annotation}}}`
+    return `{"kind":"${this.info.kind}","apiVersion":"${this.apiVersion}","metadata":{"resourceVersion":"${revision}"${annotation}}}`
   }
 }
 

@@ -172,7 +172,7 @@ class StorageWatchFeed {
     const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
     const annotation = initialEventsEnd ? ',"annotations":{"k8s.io/initial-events-end":"true"}' : ''
     return Buffer.from(
-      `{"kind":"${kind.kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${revision}","creationTimestamp":null${annotation}}}`,
+      `{"kind":"${kind.kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":"${revision}"${annotation}}}`,
     )
   }
 
