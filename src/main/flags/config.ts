@@ -66,30 +66,7 @@ export interface KubeletConfig extends ConnectionConfig {
 /** The configuration, or everything that is wrong with the flags. */
 export function complete(values: FlagValues): { config: Config } | { errors: string[] } {
   const text = (name: string): string => flagText(values, name)
-  const backend = text('storage-backend')
-  const servers = flagList(values, 'etcd-servers')
-  const isEmbedded = backend === 'embedded' || (backend === '' && servers.length === 0)
-  const etcdOptions: EtcdOptions = {
-    ...DEFAULT_ETCD_OPTIONS,
-    storageBackend: backend,
-    dataDir: isEmbedded ? dataFolder(text('data-dir')) : '',
-    etcdServers: servers,
-    etcdServersOverrides: flagList(values, 'etcd-servers-overrides'),
-    etcdPrefix: text('etcd-prefix'),
-    etcdCaFile: text('etcd-cafile'),
-    etcdCertFile: text('etcd-certfile'),
-    etcdKeyFile: text('etcd-keyfile'),
-    storageMediaType: text('storage-media-type') || (isEmbedded ? EMBEDDED_MEDIA_TYPE : DEFAULT_MEDIA_TYPE),
-    watchCache: flagBoolean(values, 'watch-cache'),
-    watchCacheSizes: flagList(values, 'watch-cache-sizes'),
-    deleteCollectionWorkers: flagNumber(values, 'delete-collection-workers'),
-    enableGarbageCollector: flagBoolean(values, 'enable-garbage-collector'),
-    encryptionProviderConfig: text('encryption-provider-config'),
-    encryptionProviderConfigAutomaticReload: flagBoolean(values, 'encryption-provider-config-automatic-reload'),
-    etcdCompactionIntervalMs: flagDurationMs(values, 'etcd-compaction-interval'),
-    etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
-    etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
-  }
+  const etcdOptions = etcdOptionsOf(values)
   const pluginConfig = readAdmissionConfig(text('admission-control-config-file'))
   const errors = [
     ...validate(values),
@@ -106,15 +83,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     frontEnds: flagNumber(values, 'front-ends'),
     shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
-    authorization: {
-      modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
-      webhook: {
-        configFile: text('authorization-webhook-config-file'),
-        version: text('authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
-        authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
-        unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
-      },
-    },
+    authorization: authorizationConfig(values),
     etcdOptions,
     runtimeConfig: flagList(values, 'runtime-config'),
     serviceNetwork: serviceNetwork(services),
@@ -141,16 +110,60 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
     profiling: flagBoolean(values, 'profiling'),
     flags: Object.fromEntries(values),
-    kubelet: {
-      preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
-      kubeletPort: flagNumber(values, 'kubelet-port'),
-      caFile: text('kubelet-certificate-authority'),
-      certFile: text('kubelet-client-certificate'),
-      keyFile: text('kubelet-client-key'),
-      timeoutMs: flagDurationMs(values, 'kubelet-timeout'),
-    },
+    kubelet: kubeletConfig(values),
   }
   return { config: Object.freeze(config) as Config }
+}
+
+function etcdOptionsOf(values: FlagValues): EtcdOptions {
+  const text = (name: string): string => flagText(values, name)
+  const backend = text('storage-backend')
+  const servers = flagList(values, 'etcd-servers')
+  const isEmbedded = backend === 'embedded' || (backend === '' && servers.length === 0)
+  return {
+    ...DEFAULT_ETCD_OPTIONS,
+    storageBackend: backend,
+    dataDir: isEmbedded ? dataFolder(text('data-dir')) : '',
+    etcdServers: servers,
+    etcdServersOverrides: flagList(values, 'etcd-servers-overrides'),
+    etcdPrefix: text('etcd-prefix'),
+    etcdCaFile: text('etcd-cafile'),
+    etcdCertFile: text('etcd-certfile'),
+    etcdKeyFile: text('etcd-keyfile'),
+    storageMediaType: text('storage-media-type') || (isEmbedded ? EMBEDDED_MEDIA_TYPE : DEFAULT_MEDIA_TYPE),
+    watchCache: flagBoolean(values, 'watch-cache'),
+    watchCacheSizes: flagList(values, 'watch-cache-sizes'),
+    deleteCollectionWorkers: flagNumber(values, 'delete-collection-workers'),
+    enableGarbageCollector: flagBoolean(values, 'enable-garbage-collector'),
+    encryptionProviderConfig: text('encryption-provider-config'),
+    encryptionProviderConfigAutomaticReload: flagBoolean(values, 'encryption-provider-config-automatic-reload'),
+    etcdCompactionIntervalMs: flagDurationMs(values, 'etcd-compaction-interval'),
+    etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
+    etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
+  }
+}
+
+function authorizationConfig(values: FlagValues): Config['authorization'] {
+  return {
+    modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
+    webhook: {
+      configFile: flagText(values, 'authorization-webhook-config-file'),
+      version: flagText(values, 'authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+      authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
+      unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
+    },
+  }
+}
+
+function kubeletConfig(values: FlagValues): Config['kubelet'] {
+  return {
+    preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
+    kubeletPort: flagNumber(values, 'kubelet-port'),
+    caFile: flagText(values, 'kubelet-certificate-authority'),
+    certFile: flagText(values, 'kubelet-client-certificate'),
+    keyFile: flagText(values, 'kubelet-client-key'),
+    timeoutMs: flagDurationMs(values, 'kubelet-timeout'),
+  }
 }
 
 const dataFolder = (given: string): string => (given === IN_MEMORY ? IN_MEMORY : path.resolve(given))

@@ -1,0 +1,203 @@
+/** Thread: main, or a front end's own. The parts of one front end, each opened by a step that owns it in the lifecycle. */
+import type { MessagePort } from 'node:worker_threads'
+import type { RequestInfo } from '../../api/request-info.js'
+import { Authentication } from '../../auth/authn/authentication.js'
+import { MeteredAuthenticator } from '../../auth/authn/metered-authenticator.js'
+import { SharedObjects } from '../../auth/authn/object-source.js'
+import { MeteredAuthorizer } from '../../auth/authz/metered-authorizer.js'
+import { type OpenedAuthorizer, openAuthorizer } from '../../auth/authz/open-authorizer.js'
+import { CacheClient } from '../../cacher/read/cache-client.js'
+import { systemClock } from '../../lib/clock.js'
+import type { Lifecycle } from '../../lib/lifecycle.js'
+import type { Logger } from '../../lib/logger.js'
+import { ClientMetrics } from '../../metrics/client-metrics.js'
+import { auditFamilies } from '../../metrics/families.js'
+import type { Recorder } from '../../metrics/recorder.js'
+import type { ServerCredentials } from '../../protocol/server-credentials.js'
+import type { Served } from '../../workers/scheme/served.js'
+import { AuditLine } from '../audit/audit-line.js'
+import { AuditObserver } from '../audit/audit-observer.js'
+import { AuditPolicy } from '../audit/audit-policy.js'
+import type { Config } from '../flags/config.js'
+import { FlowControl } from '../flow-control/flow-control.js'
+import { FlowMetrics } from '../flow-control/flow-metrics.js'
+import type { BulkTurns } from '../http/bulk-turns.js'
+import { KubeletConnector } from '../kubelet/kubelet-connector.js'
+import type { NonResourcePaths } from '../paths/non-resource-paths.js'
+import { installOpenIdPaths } from '../paths/openid-paths.js'
+import { installServerPaths, type ProcessLine } from '../paths/server-paths.js'
+import { FrontEnd } from '../request/front-end.js'
+import { Inflight } from '../request/inflight.js'
+import { objectsOf } from '../request/object-access.js'
+import { RequestLog } from '../request/request-log.js'
+import { RequestMetrics } from '../request/request-metrics.js'
+import { type RequestObserver, RequestObservers } from '../request/request-observer.js'
+import type { FrontEndState } from '../threads/front-end-state.js'
+import type { PoolRunner } from '../threads/pool.js'
+import type { ServedResource } from '../verbs/served-resource.js'
+
+export interface FrontEndAssemblyOptions {
+  readonly config: Config
+  readonly credentials: ServerCredentials
+  readonly served: Served
+  /** To the owner. */
+  readonly ownerPort: MessagePort
+  /** To the audit thread, when there is one. */
+  readonly auditPort: MessagePort | undefined
+  readonly pool: PoolRunner
+  readonly line: ProcessLine
+  readonly state: FrontEndState
+  readonly logger: Logger
+  readonly recorder: Recorder
+}
+
+/** Shared memory, and who may do what by what it holds. */
+export interface AccessParts {
+  readonly cache: CacheClient
+  readonly access: OpenedAuthorizer
+  readonly authentication: Authentication
+}
+
+export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Lifecycle): Promise<AccessParts> {
+  const { config, credentials, served, pool, recorder } = options
+  const clock = systemClock
+  const random = Math.random
+  const cache = await CacheClient.attach(options.ownerPort)
+  lifecycle.own('cache', { close: () => cache.detach() })
+  const access = openAuthorizer({
+    config: config.authorization,
+    cache: (resource) => cache.resource(resource),
+    clock,
+    random,
+    recorder,
+  })
+  lifecycle.own('authorizer', access)
+  const objects = new SharedObjects(objectsOf(cache, served, pool))
+  const authentication = new Authentication(credentials.authentication, { objects, clock, random, recorder })
+  lifecycle.own('authentication', authentication)
+  return { cache, access, authentication }
+}
+
+export function openFrontEnd(
+  options: FrontEndAssemblyOptions,
+  { cache, access, authentication }: AccessParts,
+  turns: BulkTurns,
+  nonResourcePaths: NonResourcePaths,
+  lifecycle: Lifecycle,
+): FrontEnd {
+  const { config, credentials, pool, state, logger, recorder } = options
+  const connector = new KubeletConnector({
+    pool,
+    trust: config.kubelet,
+    authorizer: access.authorizer,
+    metrics: new ClientMetrics(recorder),
+    frontProxyHeaders: credentials.authentication.frontProxy?.headers,
+  })
+  lifecycle.own('connections to kubelets', connector)
+  const flowControl = startFlowControl(options, { cache, turns, lifecycle }, (info) => frontEnd.resource(info))
+  const frontEnd: FrontEnd = new FrontEnd({
+    connector,
+    views: (resource) => cache.resource(resource),
+    pool,
+    clock: systemClock,
+    random: Math.random,
+    logger,
+    nonResourcePaths,
+    gate: flowControl?.gate ?? new Inflight(config.inflight, state),
+    requestTimeoutMs: config.requestTimeoutMs,
+    minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
+    authenticator: new MeteredAuthenticator(authentication.authenticator, recorder, systemClock),
+    observer: openObserver(options, lifecycle, (info) => frontEnd.serves(info)),
+    recorder,
+    authorizer: new MeteredAuthorizer(access.authorizer, recorder, systemClock),
+  })
+  return frontEnd
+}
+
+function startFlowControl(
+  { config, state, recorder }: FrontEndAssemblyOptions,
+  parts: {
+    readonly cache: CacheClient
+    readonly turns: BulkTurns
+    readonly lifecycle: Lifecycle
+  },
+  resolve: (info: RequestInfo) => ServedResource | undefined,
+): FlowControl | undefined {
+  if (!config.priorityAndFairness) return undefined
+  const flowControl = new FlowControl({
+    client: parts.cache,
+    clock: systemClock,
+    turns: parts.turns,
+    totalSeats: config.inflight.maxRequests + config.inflight.maxMutatingRequests,
+    frontEnds: config.frontEnds,
+    requestTimeoutMs: config.requestTimeoutMs,
+    watchCounts: state.watchCounts,
+    resolve,
+    recorder: new FlowMetrics(recorder),
+  })
+  parts.lifecycle.own('flow control', { close: () => flowControl.stop() })
+  flowControl.start()
+  return flowControl
+}
+
+/** `address`: where the server listens, once it does. */
+export function installPaths(
+  { config, credentials, served, pool, line, state, recorder }: FrontEndAssemblyOptions,
+  { cache, access }: AccessParts,
+  paths: NonResourcePaths,
+  address: () => string,
+): void {
+  installOpenIdPaths(paths, credentials.authentication.serviceAccounts, address)
+  installServerPaths(paths, {
+    served,
+    pool,
+    line,
+    state,
+    address,
+    accessReady: () => access.ready(),
+    config,
+    window: (resource) => {
+      const view = cache.resource(resource)
+      const arena = view.arena()
+      return arena && { oldest: arena.oldestRevision(), newest: view.clock.revision() }
+    },
+    clock: systemClock,
+    recorder,
+  })
+}
+
+function openObserver(
+  { config, recorder, auditPort, logger }: FrontEndAssemblyOptions,
+  lifecycle: Lifecycle,
+  isServed: (info: RequestInfo) => boolean,
+): RequestObserver {
+  const observers: RequestObserver[] = [
+    new RequestMetrics(recorder, isServed),
+    new RequestLog({ logger, slowMs: config.slowRequestMs, everything: config.logLevel === 'debug' }),
+  ]
+  const { audit } = config
+  if (audit === undefined || auditPort === undefined) return new RequestObservers(observers)
+  const modes = [audit.log, audit.webhook].flatMap((backend) => (backend === undefined ? [] : [backend.mode]))
+  const dropped = recorder.series(auditFamilies.errors, 'buffered')
+  const failed = recorder.series(auditFamilies.errors, 'backend')
+  const line = new AuditLine({
+    port: auditPort,
+    bufferSize: Math.max(audit.log?.bufferSize ?? 0, audit.webhook?.bufferSize ?? 0),
+    onDropped: (events) => dropped.add(events),
+    onFailed: (events) => failed.add(events),
+  })
+  lifecycle.own('audit', line)
+  const made = recorder.series(auditFamilies.events)
+  return new RequestObservers([
+    ...observers,
+    new AuditObserver({
+      policy: new AuditPolicy(audit.policy),
+      line,
+      clock: systemClock,
+      blocking: modes.includes('blocking-strict') ? 'strict' : modes.includes('blocking') ? 'yes' : 'no',
+      onEvent: () => made.add(1),
+      onRejected: () => recorder.series(auditFamilies.rejected).add(1),
+      onLevel: (level) => recorder.series(auditFamilies.level, level).add(1),
+    }),
+  ])
+}

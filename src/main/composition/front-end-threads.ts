@@ -1,0 +1,117 @@
+/** Thread: main. The step that starts the front ends: one in the main thread, or several in threads of their own. */
+import { pause } from '../../lib/clock.js'
+import type { MainCalls } from '../../protocol/main-front-end.js'
+import type { ProcessLine } from '../paths/server-paths.js'
+import { AuditWorker } from '../threads/audit-worker.js'
+import { FrontEndState } from '../threads/front-end-state.js'
+import { FrontEndWorker } from '../threads/front-end-worker.js'
+import type { CallHandlers } from '../threads/port-calls.js'
+import { FrontEndAssembly } from './front-end-assembly.js'
+import type { ProcessParts } from './process-parts.js'
+import type { StorageThreads } from './storage-threads.js'
+
+export interface ServingFrontEnds {
+  readonly port: number
+  /** Shared by all of them; `ready` is what /readyz says. */
+  readonly state: FrontEndState
+}
+
+/** Resolves when all of them listen. */
+export async function startFrontEnds(parts: ProcessParts, storage: StorageThreads): Promise<ServingFrontEnds> {
+  const { config, lifecycle } = parts
+  const { frontEnds } = storage
+  const state = new FrontEndState()
+  const audit = startAudit(parts)
+  lifecycle.own('front ends', frontEnds)
+  if (config.frontEnds === 1) await openHere(parts, storage, state, audit)
+  else await Promise.all(Array.from({ length: config.frontEnds }, () => startThread(parts, storage, state, audit)))
+  const port = await frontEnds.listen(config.host, config.port)
+  lifecycle.own('requests', {
+    close: async () => {
+      // Those who send requests here learn that they should not before anything changes for them.
+      state.ready = false
+      await pause(parts.clock, config.shutdownDelayMs)
+      await frontEnds.drain()
+    },
+  })
+  return { port, state }
+}
+
+function startAudit({ config, logger, threads, onFatal, lifecycle }: ProcessParts): AuditWorker | undefined {
+  if (config.audit === undefined) return undefined
+  const audit = new AuditWorker(config.audit, { logger, onInspection: threads.add, onExit: onFatal })
+  return lifecycle.own('audit', audit)
+}
+
+function processLine({ startedMs, metrics, threads }: ProcessParts, { owner }: StorageThreads): ProcessLine {
+  return {
+    health: () => owner.health(),
+    metrics: () => metrics.text(),
+    startedMs,
+    threads: async () => threads.names(),
+    visit: async (thread) => threads.visit(thread),
+    cacheMemory: () => owner.memory(),
+  }
+}
+
+async function openHere(
+  parts: ProcessParts,
+  storage: StorageThreads,
+  state: FrontEndState,
+  audit: AuditWorker | undefined,
+): Promise<void> {
+  const { config, credentials, served, logger, metrics } = parts
+  const { owner, pool, frontEnds } = storage
+  const assembly = await FrontEndAssembly.open({
+    config,
+    credentials,
+    served,
+    ownerPort: await owner.attach(),
+    auditPort: audit?.line(),
+    pool,
+    line: processLine(parts, storage),
+    state,
+    logger,
+    recorder: metrics.recorder,
+  })
+  frontEnds.add(assembly)
+}
+
+async function startThread(
+  parts: ProcessParts,
+  storage: StorageThreads,
+  state: FrontEndState,
+  audit: AuditWorker | undefined,
+): Promise<void> {
+  const { config, credentials, startedMs, logger, metrics, threads, onFatal } = parts
+  const { owner, resources, frontEnds } = storage
+  const ownerPort = await owner.attach()
+  const worker = await FrontEndWorker.start({
+    config,
+    credentials,
+    ownerPort,
+    auditPort: audit?.line(),
+    state: state.buffer,
+    definitions: resources.definitions(),
+    startedMs,
+    handlers: mainCalls(parts, storage),
+    logger,
+    onMetrics: (port) => metrics.addThread(port),
+    onInspection: threads.add,
+    onExit: onFatal,
+  })
+  frontEnds.add(worker)
+}
+
+/** What a front end in a thread of its own asks of the process. */
+function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<MainCalls> {
+  const line = processLine(parts, storage)
+  return {
+    pool: ({ type, input }, caller) => storage.pool.run(type, input, caller),
+    health: () => line.health(),
+    metrics: () => line.metrics(),
+    threads: () => line.threads(),
+    visit: async ({ thread }) => ({ port: await line.visit(thread) }),
+    cacheMemory: () => line.cacheMemory(),
+  }
+}
