@@ -1,121 +1,276 @@
-// The import directions of the rooms; see CONTRIBUTING.md for the map.
+// The import directions of the rooms; see CONTRIBUTING.md for the map. Every room has a rule that says what it may know.
 const room = (name) => `^src/${name}/`
-const CONTRACT = '^src/storage/contract/'
-const FACTORY = '^src/storage/factory/'
+const CONTRACT = room('storage/contract')
+/** What everybody above it may use. */
+const GROUND = [room('lib'), room('api'), room('protocol'), room('metrics')]
+
+/** Modules of `from` import nothing of ours but what is allowed. */
 const only = (name, from, allowed, comment) => ({
   name,
   comment,
   severity: 'error',
   from: { path: from },
-  to: { path: '^src/', pathNot: allowed },
+  to: { path: '^src/', pathNot: [].concat(from, allowed) },
 })
+/** Modules of `from` import none of these. */
+const never = (name, from, forbidden, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: from },
+  to: { path: forbidden },
+})
+/** A package that one room alone imports. */
+const oneImporter = (name, importer, packagePath, comment) => ({
+  name,
+  comment,
+  severity: 'error',
+  from: { path: '^src/', pathNot: importer },
+  to: { path: packagePath },
+})
+/** Rooms of src/main, by name. */
+const main = (...names) => names.map((name) => room(`main/${name}`))
+
+const LAYERS = [
+  { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+  {
+    name: 'nothing-imports-main',
+    comment: 'main stands on everything; nothing stands on main',
+    severity: 'error',
+    from: { path: '^src/', pathNot: room('main') },
+    to: { path: room('main') },
+  },
+  never('nothing-imports-tests', '^src/', '^(test|bench)/', 'what ships knows no tests'),
+  only('lib-is-the-floor', room('lib'), [], 'lib imports nothing of ours'),
+  only('api-stands-on-lib', room('api'), [room('lib')], 'api is words without I/O'),
+  only(
+    'protocol-is-boundaries',
+    room('protocol'),
+    [room('lib'), room('api'), CONTRACT, room('storage/factory')],
+    'a boundary file knows words and contracts',
+  ),
+  only('metrics-stand-on-words', room('metrics'), GROUND, 'counting knows nobody who counts'),
+]
+
+const STORAGE = [
+  only(
+    'contract-stands-on-words',
+    CONTRACT,
+    [room('lib'), room('api'), room('protocol')],
+    'the storage contract is what everybody else may import: it knows no implementation',
+  ),
+  only('etcd-knows-the-contract', room('storage/etcd'), [...GROUND, CONTRACT], 'an engine knows no other engine'),
+  only(
+    'embedded-knows-the-contract',
+    room('storage/embedded'),
+    [...GROUND, CONTRACT],
+    'an engine knows no other engine',
+  ),
+  only('store-knows-the-contract', room('storage/store'), [...GROUND, CONTRACT], 'one Store over any KV'),
+  only('transformers-know-the-contract', room('storage/transformers'), [...GROUND, CONTRACT], 'bytes in, bytes out'),
+  only('monitors-know-the-contract', room('storage/monitors'), [...GROUND, CONTRACT], 'monitors watch any KV'),
+  only(
+    'factory-knows-no-engine',
+    room('storage/factory'),
+    [...GROUND, CONTRACT, room('storage/store'), room('storage/transformers')],
+    'engines are handed to the factory, so that a thread without one does not load it',
+  ),
+]
+
+const CACHER = [
+  only('cacher-sees-the-contract', room('cacher'), [...GROUND, CONTRACT], 'the cacher never sees etcd or LMDB'),
+  never(
+    'memory-knows-no-reader',
+    room('cacher/memory'),
+    [room('cacher/read'), room('cacher/feed')],
+    'shared memory knows neither who fills it nor who reads it',
+  ),
+  {
+    name: 'readers-do-not-feed',
+    comment: 'readers run in every thread: the writing half must not be loaded there',
+    severity: 'error',
+    from: { path: room('cacher/read') },
+    to: { path: room('cacher/feed'), dependencyTypesNot: ['type-only'] },
+  },
+]
+
+const OBJECTS = [
+  only('auth-side', room('auth'), [...GROUND, room('cacher'), CONTRACT], 'auth reads shared memory'),
+  never('who-before-whether', room('auth/authn'), room('auth/authz'), 'authentication knows no authorizer'),
+  never('whether-after-who', room('auth/authz'), room('auth/authn'), 'an authorizer takes users as they are'),
+  only(
+    'admission-side',
+    room('admission'),
+    [...GROUND, room('cacher'), room('auth'), room('registry/generic'), CONTRACT],
+    'admission knows objects, not storage',
+  ),
+  {
+    name: 'the-chain-knows-no-plugin',
+    comment: 'plugins are handed to the chain',
+    severity: 'error',
+    from: { path: '^src/admission/[^/]+\\.ts$', pathNot: '^src/admission/plugin-names\\.ts$' },
+    to: { path: room('admission/plugins') },
+  },
+  only(
+    'registry-side',
+    room('registry'),
+    [...GROUND, room('cacher'), room('auth'), room('admission'), CONTRACT, room('storage/factory')],
+    'the registry sees the storage contract',
+  ),
+  {
+    name: 'generic-knows-no-resource',
+    comment: 'what serves every resource knows none of them',
+    severity: 'error',
+    from: { path: room('registry/generic') },
+    to: { path: room('registry'), pathNot: ['^src/registry/generic/', '^src/registry/[^/]+\\.ts$'] },
+  },
+]
+
+const WORKERS = [
+  only(
+    'endpoints-know-no-engine',
+    room('workers/endpoints'),
+    [
+      ...GROUND,
+      room('auth'),
+      room('admission'),
+      room('registry'),
+      CONTRACT,
+      room('storage/factory'),
+      room('workers/scheme'),
+    ],
+    'an endpoint carries out a verb on a registry: where objects are kept is not its business',
+  ),
+  only(
+    'the-scheme-knows-no-endpoint',
+    room('workers/scheme'),
+    [...GROUND, room('registry'), CONTRACT, room('storage/factory')],
+    'what is served, and how it is stored; not who serves it',
+  ),
+  only(
+    'the-owner-knows-bytes',
+    room('workers/owner'),
+    [...GROUND, room('cacher'), room('storage')],
+    'the owner holds storage and memory; objects come to it through a module it is given',
+  ),
+  never(
+    'pool-and-owner-are-strangers',
+    room('workers/pool'),
+    room('workers/owner'),
+    'a pool thread reaches the owner by a port',
+  ),
+  {
+    name: 'nobody-imports-a-thread',
+    comment: 'thread entries are started, never imported',
+    severity: 'error',
+    from: {},
+    to: {
+      path: ['^src/(main|workers)/[^/]+-thread\\.ts$', '^src/main/index\\.ts$', '^src/workers/owner-objects\\.ts$'],
+    },
+  },
+]
+
+const MAIN = [
+  {
+    name: 'main-reaches-no-storage',
+    comment: 'the front end reads shared memory and asks the pool',
+    severity: 'error',
+    from: { path: room('main') },
+    to: { path: ['^src/storage/(etcd|embedded|store)/', room('registry')], dependencyTypesNot: ['type-only'] },
+  },
+  {
+    name: 'only-composition-imports-composition',
+    comment: 'parts are handed to those who use them; nobody fetches them',
+    severity: 'error',
+    from: { path: '^src/', pathNot: ['^src/main/composition/', '^src/main/[^/]+\\.ts$'] },
+    to: { path: ['^src/main/composition/', '^src/main/(compose|library)\\.ts$'] },
+  },
+  only(
+    'http-knows-no-request',
+    room('main/http'),
+    [...GROUND, room('auth')],
+    'bytes, heads and exchanges: what is asked for is decided above',
+  ),
+  never(
+    'verbs-know-no-filter',
+    room('main/verbs'),
+    main('request', 'paths', 'flow-control', 'audit', 'kubelet', 'bootstrap', 'certificates', 'flags'),
+    'a verb is carried out after every filter, and knows none of them',
+  ),
+  never(
+    'paths-know-no-resource',
+    room('main/paths'),
+    main('request', 'verbs', 'flow-control', 'audit', 'kubelet', 'bootstrap'),
+    'what is no resource is answered without them',
+  ),
+  never(
+    'filters-know-contracts',
+    room('main/request'),
+    main('flow-control', 'audit', 'kubelet', 'bootstrap', 'certificates', 'flags', 'secrets'),
+    'gate, observer and connector are interfaces here; who implements them is composition’s business',
+  ),
+  never(
+    'flow-control-stands-alone',
+    room('main/flow-control'),
+    main('paths', 'audit', 'kubelet', 'certificates', 'flags', 'secrets'),
+    'flow control sees requests and their sizes',
+  ),
+  never(
+    'audit-stands-alone',
+    room('main/audit'),
+    main('paths', 'verbs', 'flow-control', 'kubelet', 'bootstrap', 'certificates', 'secrets', 'threads'),
+    'audit observes; the thread that writes it loads no front end',
+  ),
+  never(
+    'kubelet-stands-alone',
+    room('main/kubelet'),
+    main('paths', 'flow-control', 'audit', 'bootstrap', 'certificates', 'flags', 'secrets'),
+    'a connector passes bytes on',
+  ),
+  never(
+    'certificates-know-no-request',
+    room('main/certificates'),
+    main('http', 'request', 'verbs', 'paths', 'flow-control', 'audit', 'kubelet', 'bootstrap', 'threads'),
+    'certificates are files and bytes',
+  ),
+  never(
+    'flags-start-nothing',
+    room('main/flags'),
+    main('http', 'request', 'verbs', 'paths', 'flow-control', 'kubelet', 'bootstrap', 'secrets'),
+    'configuration is plain data',
+  ),
+  never(
+    'threads-know-no-request',
+    room('main/threads'),
+    main('request', 'verbs', 'kubelet', 'audit', 'bootstrap', 'certificates', 'secrets'),
+    'a thread and its line know nothing of what is carried over it',
+  ),
+  never(
+    'bootstrap-is-a-client',
+    room('main/bootstrap'),
+    main('http', 'verbs', 'paths', 'audit', 'kubelet', 'secrets'),
+    'what is made at the start is made by requests',
+  ),
+  never(
+    'secrets-is-a-client',
+    room('main/secrets'),
+    main('http', 'request', 'verbs', 'paths', 'flow-control', 'audit', 'kubelet', 'bootstrap', 'threads'),
+    'the command speaks to a server from outside',
+  ),
+]
 
 module.exports = {
   forbidden: [
-    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
-    {
-      name: 'nothing-imports-main',
-      severity: 'error',
-      from: { path: '^src/', pathNot: room('main') },
-      to: { path: room('main') },
-    },
-    { name: 'nothing-imports-tests', severity: 'error', from: { path: '^src/' }, to: { path: '^(test|bench)/' } },
-    only('lib-is-the-floor', room('lib'), [room('lib')], 'lib imports nothing of ours'),
-    only('api-stands-on-lib', room('api'), [room('lib'), room('api')], 'api is words without I/O'),
-    only(
-      'protocol-is-types',
-      room('protocol'),
-      [room('lib'), room('api'), room('protocol'), CONTRACT, FACTORY],
-      'a boundary file knows words and contracts',
-    ),
-    only(
-      'contract-stands-on-api',
-      CONTRACT,
-      [room('lib'), room('api'), room('protocol'), CONTRACT],
-      'the storage contract stands on words and boundaries',
-    ),
-    only(
-      'storage-stays-below',
-      room('storage'),
-      [room('lib'), room('api'), room('protocol'), room('metrics'), room('storage')],
-      'no cacher, registry or main below storage',
-    ),
-    only(
-      'cacher-sees-the-contract',
-      room('cacher'),
-      [room('lib'), room('api'), room('protocol'), room('metrics'), room('cacher'), CONTRACT],
-      'the cacher never sees etcd or LMDB',
-    ),
-    only(
-      'auth-side',
-      room('auth'),
-      [room('lib'), room('api'), room('protocol'), room('metrics'), room('cacher'), room('auth'), CONTRACT],
-      'auth reads shared memory',
-    ),
-    only(
-      'admission-side',
-      room('admission'),
-      [
-        room('lib'),
-        room('api'),
-        room('protocol'),
-        room('metrics'),
-        room('cacher'),
-        room('auth'),
-        room('admission'),
-        room('registry/generic'),
-        CONTRACT,
-      ],
-      'admission knows objects, not storage',
-    ),
-    only(
-      'registry-side',
-      room('registry'),
-      [
-        room('lib'),
-        room('api'),
-        room('protocol'),
-        room('metrics'),
-        room('cacher'),
-        room('auth'),
-        room('admission'),
-        room('registry'),
-        CONTRACT,
-        FACTORY,
-      ],
-      'the registry sees the storage contract',
-    ),
-    {
-      name: 'main-reaches-no-storage',
-      comment: 'the front end reads shared memory and asks the pool',
-      severity: 'error',
-      from: { path: room('main') },
-      to: { path: ['^src/storage/(etcd|embedded)/', room('registry')], dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'one-uws-importer',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/main/http/http-server\\.ts$' },
-      to: { path: 'uWebSockets|uws-pack' },
-    },
-    {
-      name: 'one-prom-importer',
-      severity: 'error',
-      from: { path: '^src/', pathNot: room('metrics') },
-      to: { path: 'node_modules/prom-client' },
-    },
-    {
-      name: 'one-lmdb-importer',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/storage/embedded/' },
-      to: { path: 'node_modules/lmdb' },
-    },
-    {
-      name: 'one-etcd3-importer',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/storage/etcd/' },
-      to: { path: 'node_modules/etcd3' },
-    },
+    ...LAYERS,
+    ...STORAGE,
+    ...CACHER,
+    ...OBJECTS,
+    ...WORKERS,
+    ...MAIN,
+    oneImporter('one-uws-importer', room('main/http'), 'uWebSockets|uws-pack', 'exchanges hide the HTTP server'),
+    oneImporter('one-prom-importer', room('metrics'), 'node_modules/prom-client', 'families and recorders hide it'),
+    oneImporter('one-lmdb-importer', room('storage/embedded'), 'node_modules/lmdb', 'a KV hides it'),
+    oneImporter('one-etcd3-importer', room('storage/etcd'), 'node_modules/etcd3', 'a KV hides it'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

@@ -74,8 +74,3 @@ export function canonicalMicroTime(text: string): string | undefined {
 export function formatTime(ms: number): string {
   return `${new Date(Math.floor(ms / 1000) * 1000).toISOString().slice(0, -5)}Z`
 }
-
-/** Milliseconds since 1970 as a MicroTime. */
-export function formatMicroTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, -1)}000Z`
-}

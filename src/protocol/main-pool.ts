@@ -50,7 +50,7 @@ export interface Converted {
 export interface EventConversion {
   /** Which arena: the storage resource, `pods` or `deployments.apps`. */
   readonly resource: string
-  /** What the watcher asked for, as a normalised media type. */
+  /** The Accept header, word for word: the pool negotiates it again and comes to the same form. */
   readonly mediaType: string
   /** The version of the path. */
   readonly apiVersion: string

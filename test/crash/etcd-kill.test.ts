@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { isKeyExists } from '#keelson/storage/contract/errors.js'
+import { isStorageError } from '#keelson/storage/contract/errors.js'
 import type { KvEvent, KvWatch } from '#keelson/storage/contract/kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { makePod, podKey } from '../contract/pod.js'
@@ -111,7 +111,8 @@ t.test(
       for (const i of indices) {
         const pod = makePod(`round-${round}`, `ns-${i}`)
         const created: unknown = await store.create(podKey(pod), pod).catch((error: unknown) => error)
-        if (!isKeyExists(created)) t.fail(`round ${round}: a repeated creation gave ${String(created)}`)
+        if (!isStorageError(created, 'key-exists'))
+          t.fail(`round ${round}: a repeated creation gave ${String(created)}`)
         const updated = await successor.optimisticPut(`/registry/updated/${i}`, Buffer.from('again'), updatedFrom + i)
         if (updated.succeeded) t.fail(`round ${round}: a repeated update went through`)
         const deleted = await successor.optimisticDelete(`/registry/deleted/${i}`, deletedFrom + i)

@@ -1,20 +1,12 @@
 /** Thread: any. OpenAPI version 2 (Swagger): one document of everything, made when it is asked for and not kept. */
-import { createHash } from 'node:crypto'
 import { type Catalogue, KUBERNETES_VERSION } from '../catalogue.js'
 import type { GroupVersionKind } from '../group-version.js'
 import type { SchemaSource } from '../schema.js'
 import { OpenApiDefinitions, type OpenApiSchema } from './openapi-definitions.js'
 import { type ApiOperation, operationsOf, QUERY_TYPES } from './openapi-operations.js'
-import { openApiHash, operationId, operationTag, typeSchema } from './openapi-v3.js'
+import { operationId, operationTag, typeSchema } from './openapi-v3.js'
 
 const CODE_WORDS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
-
-/** Changes when the document does. */
-export function openApiV2Hash(catalogue: Catalogue): string {
-  const hash = createHash('sha512')
-  for (const { group, version } of catalogue.groupVersions()) hash.update(openApiHash(catalogue, group, version))
-  return hash.digest('hex').toUpperCase()
-}
 
 /** GET /openapi/v2 */
 export function openApiV2Document(catalogue: Catalogue, schemas: SchemaSource): object {

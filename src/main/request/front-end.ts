@@ -13,7 +13,7 @@ import type { Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import { noRecorder, type Recorder } from '../../metrics/recorder.js'
 import type { Exchange } from '../http/exchange.js'
-import { writeError, writeStatus } from '../http/write-status.js'
+import { writeStatus } from '../http/write-status.js'
 import type { NonResourcePaths } from '../paths/non-resource-paths.js'
 import type { PoolRunner } from '../threads/pool.js'
 import { PoolRequests } from '../verbs/pool-requests.js'
@@ -34,6 +34,7 @@ import { RequestInfos } from './request-infos.js'
 import type { RequestObserver } from './request-observer.js'
 import { timedOut } from './request-timeout.js'
 import { ResourceHandler } from './resource-handler.js'
+import { writeError } from './write-error.js'
 
 export interface FrontEndOptions {
   /** What the resources of shared memory are read through. */

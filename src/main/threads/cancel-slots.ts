@@ -3,7 +3,7 @@
  * them see (protocol/main-pool.ts). A message would not do: it may overtake the task, and be for any of the threads.
  */
 import { NO_SLOT } from '../../protocol/main-pool.js'
-import type { Caller } from '../request/caller.js'
+import type { Caller } from './caller.js'
 
 export class CancelSlots {
   readonly memory: SharedArrayBuffer

@@ -13,7 +13,7 @@ import type { PoolResult, PoolTask, PoolTaskName, PoolTasks, SlottedTask } from 
 import type { OwnerLine, PoolStart, PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
-import type { Caller } from '../request/caller.js'
+import type { Caller } from './caller.js'
 import { CancelSlots } from './cancel-slots.js'
 import { PoolMetrics } from './pool-metrics.js'
 import { TaskQueue } from './task-queue.js'

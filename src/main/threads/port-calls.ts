@@ -3,7 +3,7 @@ import type { Transferable } from 'node:worker_threads'
 import { Deferred } from '../../lib/deferred.js'
 import { fromErrorRecord, toErrorRecord } from '../../protocol/error-record.js'
 import type { CallMessage } from '../../protocol/main-front-end.js'
-import { type Caller, RemoteCaller } from '../request/caller.js'
+import { type Caller, RemoteCaller } from './caller.js'
 
 type Transfer = readonly Transferable[]
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a method map; each map says its own types

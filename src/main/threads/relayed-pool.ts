@@ -2,7 +2,7 @@
 import { MessagePort, type Transferable } from 'node:worker_threads'
 import type { MainCalls } from '../../protocol/main-front-end.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../../protocol/main-pool.js'
-import type { Caller } from '../request/caller.js'
+import type { Caller } from './caller.js'
 import { type PoolRunner, transferable } from './pool.js'
 import type { Calls, PortCalls } from './port-calls.js'
 

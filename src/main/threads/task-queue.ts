@@ -1,7 +1,7 @@
 /** Thread: any. So many tasks at once; the others wait in order, up to a limit, and never begin once they are given up. */
 import { newTooManyRequests } from '../../api/status.js'
 import { Deferred } from '../../lib/deferred.js'
-import type { Caller } from '../request/caller.js'
+import type { Caller } from './caller.js'
 import { TaskCancelled } from './task-cancelled.js'
 
 interface Waiting {

@@ -1,4 +1,4 @@
-/** Thread: any. The failures a storage may report; api/status-map turns each code into a Status. */
+/** Thread: any. The failures a storage may report; registry/generic/storage-status.ts turns each code into a Status. */
 
 export type StorageErrorCode =
   | 'key-not-found'
@@ -56,7 +56,6 @@ export function isStorageError(error: unknown, code?: StorageErrorCode): error i
 }
 
 export const isNotFound = (error: unknown): boolean => isStorageError(error, 'key-not-found')
-export const isKeyExists = (error: unknown): boolean => isStorageError(error, 'key-exists')
 export const isTooOld = (error: unknown): boolean => isStorageError(error, 'too-old')
 export const isUnreachable = (error: unknown): boolean => isStorageError(error, 'unreachable')
 export const isCorruptObject = (error: unknown): boolean => isStorageError(error, 'corrupt-object')

@@ -26,7 +26,7 @@ import type {
   StorageConfig,
   StorageConfigForResource,
 } from '../../storage/factory/storage-config.js'
-import { internalKind } from '../pool/internal-storages.js'
+import { internalKind } from './internal-storages.js'
 import { StorageCodec } from './storage-codec.js'
 
 /** What every thread is started with, in plain data. */

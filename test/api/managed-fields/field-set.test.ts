@@ -14,7 +14,6 @@ import {
 } from '#keelson/api/managed-fields/field-set.js'
 import { decodeFieldsV1 } from '#keelson/api/managed-fields/fields-v1.js'
 import { canonicalElement, compareElements, pathText } from '#keelson/api/managed-fields/path-element.js'
-import { ANY_ELEMENT, excludeFields, includeFields } from '#keelson/workers/endpoints/apply/reset-fields.js'
 
 const text = (set: FieldSet): string => JSON.stringify(set)
 
@@ -112,19 +111,4 @@ t.test('FieldsV1 of a client is read into the same form', async (t) => {
 t.test('paths are shown as conflicts show them', async (t) => {
   const path = ['f:spec', 'f:ports', 'k:{"port":80,"protocol":"TCP"}', 'f:name', 'v:"x"', 'i:0']
   t.equal(pathText(path), '.spec.ports[port=80,protocol="TCP"].name[="x"][0]')
-})
-
-t.test('filters take away what a strategy resets, or keep what it lets through', async (t) => {
-  const set = fieldSet(
-    ['f:status'],
-    ['f:status', 'f:a'],
-    ['f:spec', 'f:b'],
-    ['f:spec', 'f:list', 'k:{"name":"x"}', 'f:c'],
-  )
-  t.equal(
-    text(excludeFields(namedFields('status'))(set)),
-    '{"f:spec":{"f:b":{},"f:list":{"k:{\\"name\\":\\"x\\"}":{"f:c":{}}}}}',
-  )
-  const only = includeFields(['f:spec', 'f:list', ANY_ELEMENT, 'f:c'])
-  t.equal(text(only(set)), '{"f:spec":{"f:list":{"k:{\\"name\\":\\"x\\"}":{"f:c":{}}}}}')
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { RemoteCaller } from '#keelson/main/request/caller.js'
+import { RemoteCaller } from '#keelson/main/threads/caller.js'
 import { CancelSlots } from '#keelson/main/threads/cancel-slots.js'
 import { NO_SLOT } from '#keelson/protocol/main-pool.js'
 

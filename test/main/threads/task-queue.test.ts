@@ -1,6 +1,6 @@
 import t from 'tap'
 import { StatusError } from '#keelson/api/status.js'
-import { RemoteCaller } from '#keelson/main/request/caller.js'
+import { RemoteCaller } from '#keelson/main/threads/caller.js'
 import { TaskCancelled } from '#keelson/main/threads/task-cancelled.js'
 import { TaskQueue } from '#keelson/main/threads/task-queue.js'
 

@@ -2,7 +2,6 @@ import t from 'tap'
 import type { Json, JsonObject, ManagedFieldsEntry } from '#keelson/api/object.js'
 import { isStatusError, type Status } from '#keelson/api/status.js'
 import { FieldManager, type FieldManagerOptions } from '#keelson/workers/endpoints/apply/field-manager.js'
-import { ignoreManagedFieldsTimestamps } from '#keelson/workers/endpoints/apply/ignore-timestamps.js'
 import { LAST_APPLIED_ANNOTATION } from '#keelson/workers/endpoints/apply/last-applied.js'
 import { map, scalar, struct, workload } from '../patch/schemas.js'
 
@@ -345,14 +344,6 @@ t.test('what is applied empty stays, whatever was in it before', async (t) => {
   const live = apply(undefined, { volumes: [{ name: 'v', emptyDir: { medium: 'x' } }], strategy: { type: 'a' } }, 'one')
   const next = apply(live, { volumes: [{ name: 'v', emptyDir: {} }] }, 'one')
   t.strictSame(next['spec'], { volumes: [{ name: 'v', emptyDir: {} }] })
-})
-
-t.test('a write that only changes times is none', async (t) => {
-  const live = apply(undefined, { replicas: 1 }, 'one')
-  const entry = { ...entries(live)[0], time: '2027-01-01T00:00:00Z' } as JsonObject
-  const later = { ...live, metadata: { ...(live['metadata'] as JsonObject), managedFields: [entry] } }
-  t.strictSame(ignoreManagedFieldsTimestamps(live, later), live)
-  t.equal(ignoreManagedFieldsTimestamps(live, { ...later, spec: { replicas: 2 } })['metadata'], later.metadata)
 })
 
 t.test('whole numbers beyond 2^53 come through', async (t) => {

@@ -1,9 +1,8 @@
 import t from 'tap'
-import { namedFields } from '#keelson/api/managed-fields/field-set.js'
+import { namedFields, recursiveDifference } from '#keelson/api/managed-fields/field-set.js'
 import { ScaleHandler } from '#keelson/api/managed-fields/scale-handler.js'
 import type { Json, JsonObject, ManagedFieldsEntry } from '#keelson/api/object.js'
 import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
-import { excludeFields } from '#keelson/workers/endpoints/apply/reset-fields.js'
 import { workload } from '../patch/schemas.js'
 
 const V1 = 'example.com/v1'
@@ -12,7 +11,7 @@ const manager = new FieldManager(options)
 const status = new FieldManager({
   ...options,
   subresource: 'status',
-  resetFields: new Map([[V1, excludeFields(namedFields('spec'))]]),
+  resetFields: new Map([[V1, (set) => recursiveDifference(set, namedFields('spec'))]]),
 })
 const at = (second: number): { now: number } => ({ now: Date.UTC(2026, 0, 1, 0, 0, second) })
 
