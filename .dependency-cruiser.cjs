@@ -59,7 +59,13 @@ const STORAGE = [
     [room('lib'), room('api'), room('protocol')],
     'the storage contract is what everybody else may import: it knows no implementation',
   ),
-  only('etcd-knows-the-contract', room('storage/etcd'), [...GROUND, CONTRACT], 'an engine knows no other engine'),
+  only('grpc-is-framing', room('storage/grpc'), [...GROUND, CONTRACT], 'etcd and KMS plugins speak through it'),
+  only(
+    'etcd-knows-the-contract',
+    room('storage/etcd'),
+    [...GROUND, CONTRACT, room('storage/grpc')],
+    'an engine knows no other engine',
+  ),
   only(
     'embedded-knows-the-contract',
     room('storage/embedded'),
@@ -67,7 +73,12 @@ const STORAGE = [
     'an engine knows no other engine',
   ),
   only('store-knows-the-contract', room('storage/store'), [...GROUND, CONTRACT], 'one Store over any KV'),
-  only('transformers-know-the-contract', room('storage/transformers'), [...GROUND, CONTRACT], 'bytes in, bytes out'),
+  only(
+    'transformers-know-the-contract',
+    room('storage/transformers'),
+    [...GROUND, CONTRACT, room('storage/grpc')],
+    'bytes in, bytes out',
+  ),
   only('monitors-know-the-contract', room('storage/monitors'), [...GROUND, CONTRACT], 'monitors watch any KV'),
   only(
     'factory-knows-no-engine',
