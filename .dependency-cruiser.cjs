@@ -63,8 +63,8 @@ const STORAGE = [
   only(
     'etcd-knows-the-contract',
     room('storage/etcd'),
-    [...GROUND, CONTRACT, room('storage/grpc')],
-    'an engine knows no other engine',
+    [...GROUND, CONTRACT, room('storage/grpc'), '^src/storage/factory/storage-config\\.ts$'],
+    'an engine knows no other engine; its configuration is plain data',
   ),
   only(
     'embedded-knows-the-contract',
@@ -155,7 +155,7 @@ const WORKERS = [
   only(
     'the-scheme-knows-no-endpoint',
     room('workers/scheme'),
-    [...GROUND, room('registry'), CONTRACT, room('storage/factory')],
+    [...GROUND, room('registry'), CONTRACT, room('storage/factory'), room('storage/transformers')],
     'what is served, and how it is stored; not who serves it',
   ),
   only(
