@@ -23,7 +23,8 @@ export interface Reinvocation {
   requested: boolean
 }
 
-export interface AdmissionAttributes {
+/** Of a plugin for one kind: `AdmissionAttributes<Pod>`. Which kind it is follows from `resource` and `subresource`. */
+export interface AdmissionAttributes<K extends KubeObject = KubeObject> {
   readonly operation: AdmissionOperation
   readonly resource: GroupVersionResource
   readonly subresource: string
@@ -33,9 +34,9 @@ export interface AdmissionAttributes {
   /** Of a namespace: its own name. Else '' for what is in no namespace. */
   readonly namespace: string
   /** Undefined for DELETE; the options for CONNECT. Mutating plugins change it in place. */
-  readonly object: KubeObject | undefined
+  readonly object: K | undefined
   /** UPDATE and DELETE: what is stored. Not to be changed. */
-  readonly oldObject: KubeObject | undefined
+  readonly oldObject: K | undefined
   readonly options: object
   readonly dryRun: boolean
   readonly user: UserInfo
@@ -49,13 +50,17 @@ export interface AdmissionAttributes {
   onOutcome(callback: (succeeded: boolean) => Promise<void> | void): void
 }
 
-export interface AdmissionPlugin {
+/**
+ * A plugin that handles one kind alone says so, `AdmissionPlugin<Pod>`, and is given objects of that type. That the chain holds them as
+ * plugins of any object is not checked: it rests on `handles()`.
+ */
+export interface AdmissionPlugin<K extends KubeObject = KubeObject> {
   readonly name: string
   /** Must depend on operation, resource and subresource only: the chain asks once for each of them. */
   handles(attributes: Pick<AdmissionAttributes, 'operation' | 'resource' | 'subresource'>): boolean
   /** Throws a StatusError to refuse. */
-  admit?(attributes: AdmissionAttributes): Promise<void> | void
-  validate?(attributes: AdmissionAttributes): Promise<void> | void
+  admit?(attributes: AdmissionAttributes<K>): Promise<void> | void
+  validate?(attributes: AdmissionAttributes<K>): Promise<void> | void
   /** Told of every object that is gone, however it went. */
   deleted?(resource: GroupResource, object: KubeObject): Promise<void>
 }

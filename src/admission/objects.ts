@@ -1,18 +1,30 @@
 /** Thread: pool. What admission may ask of the objects that are stored, and the few things it writes itself. */
+
+import type { LimitRange, Namespace, Node, Pod, ResourceQuota, ServiceAccount } from '../api/generated/kinds/core.v1.js'
+import type { IngressClass } from '../api/generated/kinds/networking.v1.js'
+import type { RuntimeClass } from '../api/generated/kinds/node.v1.js'
+import type { PriorityClass } from '../api/generated/kinds/scheduling.v1.js'
+import type { StorageClass } from '../api/generated/kinds/storage.v1.js'
 import type { GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
 
 export type Maybe<T> = T | Promise<T>
 
+/** A resource of which the compiler knows the kind. */
+export interface ResourceOf<K extends KubeObject> extends GroupVersionResource {
+  /** Never there: it carries the type alone. */
+  readonly object?: K
+}
+
 /** What is found is shared: nobody changes it. */
 export interface AdmissionObjects {
   /** As this process has it in memory, at once: a moment old at worst. `namespace` '' for cluster scope. */
-  get(resource: GroupVersionResource, namespace: string, name: string): Maybe<KubeObject | undefined>
+  get<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   /** The same for all of a namespace, or with '' for all there are. */
-  list(resource: GroupVersionResource, namespace: string): Maybe<readonly KubeObject[]>
+  list<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
   /** The newest state, which may mean to ask storage. */
-  getLive(resource: GroupVersionResource, namespace: string, name: string): Maybe<KubeObject | undefined>
-  listLive(resource: GroupVersionResource, namespace: string): Maybe<readonly KubeObject[]>
+  getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
+  listLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
 }
 
 /** Writes that admission makes for somebody: as the server, not as the user, and past admission. */
@@ -21,30 +33,30 @@ export interface AdmissionWriter {
   createIfAbsent(resource: GroupVersionResource, namespace: string, object: KubeObject): Promise<void>
 }
 
-const core = (resource: string): GroupVersionResource => ({ group: '', version: 'v1', resource })
+const core = (resource: string) => ({ group: '', version: 'v1', resource }) as const
 
-export const NAMESPACES = core('namespaces')
-export const PODS = core('pods')
-export const NODES = core('nodes')
-export const SERVICE_ACCOUNTS = core('serviceaccounts')
-export const LIMIT_RANGES = core('limitranges')
-export const RESOURCE_QUOTAS = core('resourcequotas')
-export const PRIORITY_CLASSES: GroupVersionResource = {
+export const NAMESPACES: ResourceOf<Namespace> = core('namespaces')
+export const PODS: ResourceOf<Pod> = core('pods')
+export const NODES: ResourceOf<Node> = core('nodes')
+export const SERVICE_ACCOUNTS: ResourceOf<ServiceAccount> = core('serviceaccounts')
+export const LIMIT_RANGES: ResourceOf<LimitRange> = core('limitranges')
+export const RESOURCE_QUOTAS: ResourceOf<ResourceQuota> = core('resourcequotas')
+export const PRIORITY_CLASSES: ResourceOf<PriorityClass> = {
   group: 'scheduling.k8s.io',
   version: 'v1',
   resource: 'priorityclasses',
 }
-export const STORAGE_CLASSES: GroupVersionResource = {
+export const STORAGE_CLASSES: ResourceOf<StorageClass> = {
   group: 'storage.k8s.io',
   version: 'v1',
   resource: 'storageclasses',
 }
-export const INGRESS_CLASSES: GroupVersionResource = {
+export const INGRESS_CLASSES: ResourceOf<IngressClass> = {
   group: 'networking.k8s.io',
   version: 'v1',
   resource: 'ingressclasses',
 }
-export const RUNTIME_CLASSES: GroupVersionResource = {
+export const RUNTIME_CLASSES: ResourceOf<RuntimeClass> = {
   group: 'node.k8s.io',
   version: 'v1',
   resource: 'runtimeclasses',

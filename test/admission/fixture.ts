@@ -1,5 +1,5 @@
 import type { AdmissionAttributes, AdmissionOperation, AdmissionPlugin } from '#keelson/admission/chain.js'
-import type { AdmissionObjects, AdmissionWriter } from '#keelson/admission/objects.js'
+import type { AdmissionObjects, AdmissionWriter, ResourceOf } from '#keelson/admission/objects.js'
 import { formatGroupResource, type GroupVersionResource } from '#keelson/api/group-version.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { StatusError } from '#keelson/api/status.js'
@@ -88,20 +88,24 @@ export class FakeObjects implements AdmissionObjects, AdmissionWriter {
     this.#objects.delete(key(resource, namespace, name))
   }
 
+  get<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): K | undefined
   get(resource: GroupVersionResource, namespace: string, name: string): KubeObject | undefined {
     return this.#objects.get(key(formatGroupResource(resource), namespace, name))
   }
 
+  list<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): readonly K[]
   list(resource: GroupVersionResource, namespace: string): readonly KubeObject[] {
     const prefix = `${formatGroupResource(resource)} ${namespace === '' ? '' : `${namespace}/`}`
     return [...this.#objects].filter(([at]) => at.startsWith(prefix)).map(([, object]) => object)
   }
 
+  getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Promise<K | undefined>
   async getLive(resource: GroupVersionResource, namespace: string, name: string): Promise<KubeObject | undefined> {
     this.liveReads++
     return this.get(resource, namespace, name)
   }
 
+  listLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Promise<readonly K[]>
   async listLive(resource: GroupVersionResource, namespace: string): Promise<readonly KubeObject[]> {
     this.liveReads++
     return this.list(resource, namespace)

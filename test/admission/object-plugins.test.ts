@@ -242,6 +242,8 @@ t.test('OwnerReferencesPermissionEnforcement', async (t) => {
   t.equal(await write(finalizer, owned(true)), '')
 })
 
+/** As decoding leaves a list that a client did not give and Go always prints. */
+const NO_SOURCES = { name: 'v', projected: { sources: null } }
 const TOKEN_VOLUMES = [
   { name: 'api', projected: { sources: [{ serviceAccountToken: { path: 'token' } }] } },
   { name: 'v', projected: { sources: [{ serviceAccountToken: { audience: 'vault', path: 'token' } }] } },
@@ -303,6 +305,7 @@ t.test('NodeRestriction', async (t) => {
     ['plain pod', { object: podWith({ nodeName: 'n' }) }, /mirror/],
     ['pod of another', { object: podWith({ nodeName: 'm' }, mirror) }, /nodeName/],
     ['pod with a secret', { object: podWith({ nodeName: 'n', imagePullSecrets: [{ name: 's' }] }, mirror) }, /secrets/],
+    ['pod with a volume of no sources', { object: podWith({ nodeName: 'n', volumes: [NO_SOURCES] }, mirror) }, /^$/],
     ['pod with a claim', { object: podWith({ nodeName: 'n', resourceClaims: [{}] }, mirror) }, /resourceclaims/],
     [
       'wrong uid',

@@ -220,4 +220,10 @@ t.test('ServiceAccount', async (t) => {
   const mirror = { annotations: { 'kubernetes.io/config.mirror': 'x' } }
   t.equal(await ask(plugin, { object: podWith({}, mirror) }), '')
   t.match(await ask(plugin, { object: podWith({ serviceAccountName: 'quiet' }, mirror) }), /mirror pod/)
+  const noSources = { name: 'v', projected: { sources: null } }
+  t.equal(
+    await ask(plugin, { object: podWith({ volumes: [noSources] }, mirror) }),
+    '',
+    'sources that decoding left null',
+  )
 })

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { PodSpec } from '#keelson/admission/plugins/pod.js'
 import { podSecurityErrors } from '#keelson/admission/plugins/pod-security/configuration.js'
 import { evaluate, violationReasons } from '#keelson/admission/plugins/pod-security/evaluate.js'
 import { PodSecurity } from '#keelson/admission/plugins/pod-security/pod-security.js'
 import { DEFAULT_POLICY, formatLevel, type Level, policyOf } from '#keelson/admission/plugins/pod-security/policy.js'
+import type { PodSpec } from '#keelson/api/generated/kinds/core.v1.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { ask, attributes, FakeObjects, namespaceObject, podWith } from './fixture.js'
 

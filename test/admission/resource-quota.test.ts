@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { ResourceQuotaObject } from '#keelson/admission/plugins/quota/quota.js'
 import { QuotaLedger, type QuotaStatusStore } from '#keelson/admission/plugins/quota/quota-ledger.js'
 import { ResourceQuota } from '#keelson/admission/plugins/quota/resource-quota.js'
 import { matchesScopes } from '#keelson/admission/plugins/quota/scopes.js'
 import { resourceBehind, usageOfObject } from '#keelson/admission/plugins/quota/usage.js'
+import type { ResourceQuota as ResourceQuotaKind } from '#keelson/api/generated/kinds/core.v1.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { systemClock } from '#keelson/lib/clock.js'
 import { ask, attributes, FakeObjects, podWith } from './fixture.js'
@@ -15,7 +15,7 @@ class Server {
   writes = 0
   before: () => void = () => undefined
 
-  constructor(spec: ResourceQuotaObject['spec'], status: ResourceQuotaObject['status'] = {}) {
+  constructor(spec: ResourceQuotaKind['spec'], status: ResourceQuotaKind['status'] = {}) {
     this.#put({ metadata: { name: 'q', namespace: 'a', resourceVersion: '1' }, ...(spec && { spec }), status })
     const store: QuotaStatusStore = {
       update: async (_namespace, _name, change) => {
@@ -45,11 +45,11 @@ class Server {
     this.plugin = new ResourceQuota(this.objects, ledger)
   }
 
-  get quota(): ResourceQuotaObject {
+  get quota(): ResourceQuotaKind {
     return this.objects.get({ group: '', version: 'v1', resource: 'resourcequotas' }, 'a', 'q')!
   }
 
-  #put(quota: ResourceQuotaObject): void {
+  #put(quota: ResourceQuotaKind): void {
     this.writes++
     const metadata = { ...quota.metadata, resourceVersion: String(this.writes) }
     this.objects.put('resourcequotas', { ...quota, metadata })
@@ -139,8 +139,8 @@ t.test('pods: what they must state, and what they use', async (t) => {
 })
 
 t.test('usage of objects', (t) => {
-  const shown = (resource: string, object: KubeObject): Record<string, string> =>
-    Object.fromEntries([...usageOfObject({ group: '', resource }, object)].map(([name, q]) => [name, q.toString()]))
+  const shown = (resource: string, object: KubeObject, group = ''): Record<string, string> =>
+    Object.fromEntries([...usageOfObject({ group, resource }, object)].map(([name, q]) => [name, q.toString()]))
   t.same(shown('services', { spec: { type: 'LoadBalancer', ports: [{}, {}] } }), {
     'count/services': '1',
     services: '1',
@@ -164,6 +164,12 @@ t.test('usage of objects', (t) => {
     pods: '1',
     'requests.example.com/gpu': '2',
   })
+  const devices = { requests: [{ exactly: { deviceClassName: 'gpu', count: 9223372036854775807n } }] }
+  t.match(
+    shown('resourceclaims', { spec: { devices } }, 'resource.k8s.io'),
+    { 'gpu.deviceclass.resource.k8s.io/devices': '9223372036854775807' },
+    'a count of any int64',
+  )
   const behind: [string, string | undefined][] = [
     ['count/deployments.apps', 'deployments'],
     ['cpu', 'pods'],
@@ -202,7 +208,7 @@ t.test('scopes', (t) => {
       matches,
       `${scope} ${JSON.stringify(spec)}`,
     )
-  const selector = (operator: string, ...values: string[]): ResourceQuotaObject => ({
+  const selector = (operator: string, ...values: string[]): ResourceQuotaKind => ({
     spec: { scopeSelector: { matchExpressions: [{ scopeName: 'PriorityClass', operator, values }] } },
   })
   const high = podWith({ priorityClassName: 'high' })

@@ -1,12 +1,14 @@
 /** Thread: pool. Every container pulls its image, so that only who may pull an image can run it. */
+
 import { FieldPath, notSupported } from '../../api/field-error.js'
+import type { Pod, PodSpec } from '../../api/generated/kinds/core.v1.js'
 import { newInvalid } from '../../api/status.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
-import { allContainers, type Container, type Pod, type PodSpec } from './pod.js'
+import { type AnyContainer, allContainers } from './pod.js'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-export class AlwaysPullImages implements AdmissionPlugin {
+export class AlwaysPullImages implements AdmissionPlugin<Pod> {
   readonly name = 'AlwaysPullImages'
 
   handles({ operation, resource, subresource }: AdmissionAttributes): boolean {
@@ -18,20 +20,18 @@ export class AlwaysPullImages implements AdmissionPlugin {
     )
   }
 
-  admit({ operation, object, oldObject }: AdmissionAttributes): void {
-    const spec = (object as Pod | undefined)?.spec
-    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, (oldObject as Pod | undefined)?.spec)))
-      return
+  admit({ operation, object, oldObject }: AdmissionAttributes<Pod>): void {
+    const spec = object?.spec
+    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, oldObject?.spec))) return
     for (const container of allContainers(spec)) {
       // A volume of an image is the kubelet's business; a container always has an image.
       container.imagePullPolicy = 'Always'
     }
   }
 
-  validate({ operation, object, oldObject, name }: AdmissionAttributes): void {
-    const spec = (object as Pod | undefined)?.spec
-    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, (oldObject as Pod | undefined)?.spec)))
-      return
+  validate({ operation, object, oldObject, name }: AdmissionAttributes<Pod>): void {
+    const spec = object?.spec
+    if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, oldObject?.spec))) return
     const errors = LISTS.flatMap((list) =>
       (spec[list] ?? []).flatMap((container, i) =>
         container.imagePullPolicy === 'Always'
@@ -55,4 +55,4 @@ function bringsNoImage(spec: PodSpec, old: PodSpec | undefined): boolean {
   return allContainers(spec).every((container) => known.has(keyOf(container)))
 }
 
-const keyOf = ({ name, image }: Container): string => `${name} ${image}`
+const keyOf = ({ name, image }: AnyContainer): string => `${name} ${image}`

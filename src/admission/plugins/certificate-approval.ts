@@ -1,9 +1,10 @@
 /** Thread: pool. Who approves a signing request may approve for its signer. */
+import type { CertificateSigningRequest } from '../../api/generated/kinds/certificates.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import type { Permissions } from '../permissions.js'
 
-export class CertificateApproval implements AdmissionPlugin {
+export class CertificateApproval implements AdmissionPlugin<CertificateSigningRequest> {
   readonly name = 'CertificateApproval'
   readonly #permissions: Permissions
 
@@ -20,9 +21,9 @@ export class CertificateApproval implements AdmissionPlugin {
     )
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
+  async validate(attributes: AdmissionAttributes<CertificateSigningRequest>): Promise<void> {
     // What is stored says the signer: an update may claim another.
-    const { signerName = '' } = (attributes.oldObject?.['spec'] ?? {}) as { signerName?: string }
+    const { signerName = '' } = attributes.oldObject?.spec ?? {}
     if (await this.#permissions.maySign(attributes.user, 'approve', signerName)) return
     throw forbid(attributes, `user not permitted to approve requests with signerName ${JSON.stringify(signerName)}`)
   }

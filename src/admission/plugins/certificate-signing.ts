@@ -1,15 +1,10 @@
 /** Thread: pool. Who puts a certificate or a failure into a signing request may sign for its signer. */
-import type { KubeObject } from '../../api/object.js'
+import type { CertificateSigningRequest } from '../../api/generated/kinds/certificates.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import type { Permissions } from '../permissions.js'
 
-interface Request extends KubeObject {
-  spec?: { signerName?: string }
-  status?: { certificate?: string; conditions?: { type?: string }[] }
-}
-
-export class CertificateSigning implements AdmissionPlugin {
+export class CertificateSigning implements AdmissionPlugin<CertificateSigningRequest> {
   readonly name = 'CertificateSigning'
   readonly #permissions: Permissions
 
@@ -26,9 +21,8 @@ export class CertificateSigning implements AdmissionPlugin {
     )
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const old = attributes.oldObject as Request
-    const next = attributes.object as Request
+  async validate(attributes: AdmissionAttributes<CertificateSigningRequest>): Promise<void> {
+    const { object: next = {}, oldObject: old = {} } = attributes
     const same =
       (old.status?.certificate ?? '') === (next.status?.certificate ?? '') &&
       JSON.stringify(old.status?.conditions ?? []) === JSON.stringify(next.status?.conditions ?? [])

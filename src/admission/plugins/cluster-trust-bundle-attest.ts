@@ -1,10 +1,10 @@
 /** Thread: pool. Who writes a trust bundle of a signer may attest for it. */
-import type { KubeObject } from '../../api/object.js'
+import type { ClusterTrustBundle } from '../../api/generated/kinds/certificates.v1beta1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import type { Permissions } from '../permissions.js'
 
-export class ClusterTrustBundleAttest implements AdmissionPlugin {
+export class ClusterTrustBundleAttest implements AdmissionPlugin<ClusterTrustBundle> {
   readonly name = 'ClusterTrustBundleAttest'
   readonly #permissions: Permissions
 
@@ -16,10 +16,10 @@ export class ClusterTrustBundleAttest implements AdmissionPlugin {
     return isAbout(attributes, 'certificates.k8s.io', 'clustertrustbundles', 'CREATE', 'UPDATE')
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
+  async validate(attributes: AdmissionAttributes<ClusterTrustBundle>): Promise<void> {
     const { object, oldObject, user } = attributes
     // Metadata alone is anybody's who may write the object.
-    if (oldObject !== undefined && JSON.stringify(object?.['spec']) === JSON.stringify(oldObject['spec'])) return
+    if (oldObject !== undefined && JSON.stringify(object?.spec) === JSON.stringify(oldObject.spec)) return
     for (const signerName of new Set([signerOf(object), signerOf(oldObject)])) {
       if (signerName === '' || (await this.#permissions.maySign(user, 'attest', signerName))) continue
       throw forbid(attributes, `user not permitted to attest for signerName ${JSON.stringify(signerName)}`)
@@ -27,5 +27,4 @@ export class ClusterTrustBundleAttest implements AdmissionPlugin {
   }
 }
 
-const signerOf = (object: KubeObject | undefined): string =>
-  (object?.['spec'] as { signerName?: string } | undefined)?.signerName ?? ''
+const signerOf = (object: ClusterTrustBundle | undefined): string => object?.spec?.signerName ?? ''

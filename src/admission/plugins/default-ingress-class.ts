@@ -1,4 +1,5 @@
 /** Thread: pool. Ingresses that name no class get the default one. */
+import type { Ingress } from '../../api/generated/kinds/networking.v1.js'
 import { metadataOf } from '../../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { isAbout } from '../forbid.js'
@@ -9,7 +10,7 @@ const ANNOTATION = 'ingressclass.kubernetes.io/is-default-class'
 /** The class of an ingress, before there was a field for it. */
 const OLD_CLASS = 'kubernetes.io/ingress.class'
 
-export class DefaultIngressClass implements AdmissionPlugin {
+export class DefaultIngressClass implements AdmissionPlugin<Ingress> {
   readonly name = 'DefaultIngressClass'
   readonly #objects: AdmissionObjects
 
@@ -21,13 +22,13 @@ export class DefaultIngressClass implements AdmissionPlugin {
     return isAbout(attributes, 'networking.k8s.io', 'ingresses', 'CREATE')
   }
 
-  async admit({ object }: AdmissionAttributes): Promise<void> {
+  async admit({ object }: AdmissionAttributes<Ingress>): Promise<void> {
     if (object === undefined) return
-    const spec = (object['spec'] ?? {}) as { ingressClassName?: string }
+    const spec = object.spec ?? {}
     if (spec.ingressClassName !== undefined || metadataOf(object).annotations?.[OLD_CLASS] !== undefined) return
     const name = newestDefault(await this.#objects.list(INGRESS_CLASSES, ''), ANNOTATION)?.metadata?.name
     if (name === undefined) return
     spec.ingressClassName = name
-    object['spec'] = spec
+    object.spec = spec
   }
 }

@@ -1,4 +1,5 @@
 /** Thread: pool. Claims that name no class get the default one. */
+import type { PersistentVolumeClaim } from '../../api/generated/kinds/core.v1.js'
 import { metadataOf } from '../../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { isAbout } from '../forbid.js'
@@ -10,7 +11,7 @@ const BETA_ANNOTATION = 'storageclass.beta.kubernetes.io/is-default-class'
 /** The class of a claim, before there was a field for it. */
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
 
-export class DefaultStorageClass implements AdmissionPlugin {
+export class DefaultStorageClass implements AdmissionPlugin<PersistentVolumeClaim> {
   readonly name = 'DefaultStorageClass'
   readonly #objects: AdmissionObjects
 
@@ -22,8 +23,8 @@ export class DefaultStorageClass implements AdmissionPlugin {
     return isAbout(attributes, '', 'persistentvolumeclaims', 'CREATE')
   }
 
-  async admit({ object }: AdmissionAttributes): Promise<void> {
-    const spec = object?.['spec'] as { storageClassName?: string } | undefined
+  async admit({ object }: AdmissionAttributes<PersistentVolumeClaim>): Promise<void> {
+    const spec = object?.spec
     if (object === undefined || spec === undefined) return
     // An empty name says: none, and not the default either.
     if (spec.storageClassName !== undefined || metadataOf(object).annotations?.[BETA_CLASS] !== undefined) return

@@ -1,17 +1,11 @@
 /** Thread: pool. Pods stay five minutes on a node that is not ready or not reachable, unless they say otherwise. */
+import type { Pod, Toleration } from '../../api/generated/kinds/core.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
-
-interface Toleration {
-  key?: string
-  operator?: string
-  effect?: string
-  tolerationSeconds?: number
-}
 
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 const TOLERATION_SECONDS = 300
 
-export class DefaultTolerationSeconds implements AdmissionPlugin {
+export class DefaultTolerationSeconds implements AdmissionPlugin<Pod> {
   readonly name = 'DefaultTolerationSeconds'
 
   handles({ operation, resource, subresource }: AdmissionAttributes): boolean {
@@ -23,8 +17,8 @@ export class DefaultTolerationSeconds implements AdmissionPlugin {
     )
   }
 
-  admit({ object }: AdmissionAttributes): void {
-    const spec = object?.['spec'] as { tolerations?: Toleration[] } | undefined
+  admit({ object }: AdmissionAttributes<Pod>): void {
+    const spec = object?.spec
     if (spec === undefined) return
     const given = spec.tolerations ?? []
     const missing = TAINTS.filter((taint) => !given.some((toleration) => tolerates(toleration, taint)))

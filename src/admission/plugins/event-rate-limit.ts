@@ -1,5 +1,8 @@
 /** Thread: pool. So many events a second, counted for the server, a namespace, a user, or a source and object. */
-import type { JsonObject, KubeObject } from '../../api/object.js'
+
+import type { Event as CoreEvent } from '../../api/generated/kinds/core.v1.js'
+import type { Event } from '../../api/generated/kinds/events.v1.js'
+import type { JsonObject } from '../../api/object.js'
 import { newTooManyRequests } from '../../api/status.js'
 import type { Clock } from '../../lib/clock.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
@@ -106,12 +109,8 @@ class Limiter {
   }
 }
 
-function sourceAndObject(event: KubeObject): string {
-  const source = (event['source'] ?? event['deprecatedSource'] ?? {}) as { component?: string; host?: string }
-  const target = (event['involvedObject'] ?? event['regarding'] ?? {}) as Record<string, string | undefined>
-  return JSON.stringify([
-    source.component,
-    source.host,
-    ...['kind', 'namespace', 'name', 'uid', 'apiVersion'].map((field) => target[field]),
-  ])
+function sourceAndObject({ source, deprecatedSource, involvedObject, regarding }: CoreEvent & Event): string {
+  const { component, host } = source ?? deprecatedSource ?? {}
+  const { kind, namespace, name, uid, apiVersion } = involvedObject ?? regarding ?? {}
+  return JSON.stringify([component, host, kind, namespace, name, uid, apiVersion])
 }

@@ -1,17 +1,17 @@
 /** Thread: pool. Pods that ask for an extended resource tolerate the taint of the same name. */
+import type { Pod } from '../../api/generated/kinds/core.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { isAbout } from '../forbid.js'
-import type { Pod } from './pod.js'
 
-export class ExtendedResourceToleration implements AdmissionPlugin {
+export class ExtendedResourceToleration implements AdmissionPlugin<Pod> {
   readonly name = 'ExtendedResourceToleration'
 
   handles(attributes: AdmissionAttributes): boolean {
     return isAbout(attributes, '', 'pods', 'CREATE', 'UPDATE')
   }
 
-  admit({ object }: AdmissionAttributes): void {
-    const spec = (object as Pod | undefined)?.spec
+  admit({ object }: AdmissionAttributes<Pod>): void {
+    const spec = object?.spec
     if (spec === undefined) return
     const wanted = new Set<string>()
     for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {

@@ -1,24 +1,20 @@
 /** Thread: pool. Pods and claims get the defaults of their namespace's limit ranges and stay within them. */
+
 import type { Amounts } from '../../api/amounts.js'
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import type {
+  Container,
+  LimitRange,
+  LimitRangeItem,
+  PersistentVolumeClaim,
+  Pod,
+} from '../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../api/object.js'
 import { parseQuantity, type Quantity } from '../../api/quantity.js'
+import type { ResourceList } from '../../api/scalar-types.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import { type AdmissionObjects, LIMIT_RANGES } from '../objects.js'
-import { type Container, type Pod, podAmounts, type ResourceList } from './pod.js'
-
-interface LimitRangeItem {
-  type?: string
-  max?: ResourceList
-  min?: ResourceList
-  default?: ResourceList
-  defaultRequest?: ResourceList
-  maxLimitRequestRatio?: ResourceList
-}
-
-interface LimitRange extends KubeObject {
-  spec?: { limits?: LimitRangeItem[] }
-}
+import { podAmounts } from './pod.js'
 
 interface Asked {
   readonly requests: ReadonlyMap<string, Quantity>
@@ -27,7 +23,7 @@ interface Asked {
 
 const ANNOTATION = 'kubernetes.io/limit-ranger'
 
-export class LimitRanger implements AdmissionPlugin {
+export class LimitRanger implements AdmissionPlugin<Pod | PersistentVolumeClaim> {
   readonly name = 'LimitRanger'
   readonly #objects: AdmissionObjects
 
@@ -47,11 +43,11 @@ export class LimitRanger implements AdmissionPlugin {
     )
   }
 
-  admit(attributes: AdmissionAttributes): Promise<void> | void {
+  admit(attributes: AdmissionAttributes<Pod>): Promise<void> | void {
     if (attributes.resource.resource !== 'pods' || isEnding(attributes)) return
     const ranges = this.#objects.list(LIMIT_RANGES, attributes.namespace)
-    if (ranges instanceof Promise) return ranges.then((found) => setDefaults(attributes.object as Pod, found))
-    setDefaults(attributes.object as Pod, ranges)
+    if (ranges instanceof Promise) return ranges.then((found) => setDefaults(attributes.object ?? {}, found))
+    setDefaults(attributes.object ?? {}, ranges)
   }
 
   validate(attributes: AdmissionAttributes): Promise<void> | void {
@@ -101,10 +97,11 @@ function fill(
 }
 
 function refuseOutside(attributes: AdmissionAttributes, ranges: readonly LimitRange[]): void {
-  const isPod = attributes.resource.resource === 'pods'
+  const { object = {}, resource } = attributes
+  const isPod = resource.resource === 'pods'
   for (const range of ranges) {
     const problems = (range.spec?.limits ?? []).flatMap((item) =>
-      isPod ? podProblems(item, attributes.object as Pod) : claimProblems(item, attributes.object),
+      isPod ? podProblems(item, object) : claimProblems(item, object),
     )
     if (problems.length > 0)
       throw forbid(attributes, problems.length === 1 ? problems[0]! : `[${[...new Set(problems)].join(', ')}]`)
@@ -167,10 +164,9 @@ function aboveRatio(type: string, name: string, most: Quantity, { requests, limi
 }
 
 /** Of a claim only what it requests counts. */
-function claimProblems(item: LimitRangeItem, claim: KubeObject | undefined): string[] {
+function claimProblems(item: LimitRangeItem, { spec }: PersistentVolumeClaim): string[] {
   if (item.type !== 'PersistentVolumeClaim') return []
-  const spec = (claim?.['spec'] ?? {}) as { resources?: { requests?: ResourceList } }
-  const requests = amounts(spec.resources?.requests)
+  const requests = amounts(spec?.resources?.requests)
   const low = entries(item.min).map(([name, least]) =>
     belowMinimum(item.type!, name, least, { requests, limits: new Map() }),
   )

@@ -1,5 +1,5 @@
 /** Thread: pool. Nothing is created in a namespace that does not exist or is ending, and some namespaces always stay. */
-import type { KubeObject } from '../../api/object.js'
+import type { Namespace } from '../../api/generated/kinds/core.v1.js'
 import { newNotFound } from '../../api/status.js'
 import type { Clock } from '../../lib/clock.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
@@ -43,15 +43,15 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     else return this.#slowly(attributes, found)
   }
 
-  async #slowly(attributes: AdmissionAttributes, asked: Promise<KubeObject | undefined> | undefined): Promise<void> {
+  async #slowly(attributes: AdmissionAttributes, asked: Promise<Namespace | undefined> | undefined): Promise<void> {
     const { namespace } = attributes
     const found = (await asked) ?? (await this.#objects.getLive(NAMESPACES, '', namespace))
     if (found === undefined) throw newNotFound(NAMESPACES, namespace)
     this.#check(attributes, found)
   }
 
-  #check(attributes: AdmissionAttributes, namespace: KubeObject): void {
-    if ((namespace['status'] as { phase?: string } | undefined)?.phase !== 'Terminating') return
+  #check(attributes: AdmissionAttributes, namespace: Namespace): void {
+    if (namespace.status?.phase !== 'Terminating') return
     const name = attributes.namespace
     throw forbid(attributes, `unable to create new content in namespace ${name} because it is being terminated`, [
       { reason: 'NamespaceTerminating', message: `namespace ${name} is being terminated`, field: 'metadata.namespace' },

@@ -2,11 +2,11 @@
 import { type KubeObject, metadataOf } from '../../api/object.js'
 
 /** The newest; of those made in the same second, the first by name. */
-export function newestDefault(
-  classes: readonly KubeObject[],
+export function newestDefault<K extends KubeObject>(
+  classes: readonly K[],
   annotation: string,
   ...older: string[]
-): KubeObject | undefined {
+): K | undefined {
   return classes
     .filter((one) => [annotation, ...older].some((key) => metadataOf(one).annotations?.[key] === 'true'))
     .sort((a, b) => {

@@ -1,15 +1,15 @@
 /** Thread: pool. What a pod on a node asks for anew must be a feature that the node says it has. */
+import type { Container, Pod, PodSpec } from '../../api/generated/kinds/core.v1.js'
 import { metadataOf } from '../../api/object.js'
 import { parseQuantity } from '../../api/quantity.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import { type AdmissionObjects, NODES } from '../objects.js'
-import type { Container, Pod, PodSpec } from './pod.js'
 
 /** Changing the cpu of a guaranteed pod in place. */
 const GUARANTEED_CPU_RESIZE = 'GuaranteedQoSPodCPUResize'
 
-export class NodeDeclaredFeatureValidator implements AdmissionPlugin {
+export class NodeDeclaredFeatureValidator implements AdmissionPlugin<Pod> {
   readonly name = 'NodeDeclaredFeatureValidator'
   readonly #objects: AdmissionObjects
 
@@ -26,15 +26,14 @@ export class NodeDeclaredFeatureValidator implements AdmissionPlugin {
     )
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const pod = attributes.object as Pod
-    const old = attributes.oldObject as Pod
+  async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const { object: pod = {}, oldObject: old = {} } = attributes
     const { nodeName = '' } = pod.spec ?? {}
     if (nodeName === '' || metadataOf(pod).generation === old.metadata?.generation) return
     if (!isGuaranteed(old) || !changesCpu(pod.spec ?? {}, old.spec ?? {})) return
     const node = await this.#objects.get(NODES, '', nodeName)
     if (node === undefined) throw forbid(attributes, `node ${JSON.stringify(nodeName)} not found`)
-    const { declaredFeatures = [] } = (node['status'] ?? {}) as { declaredFeatures?: string[] }
+    const { declaredFeatures = [] } = node.status ?? {}
     if (declaredFeatures.includes(GUARANTEED_CPU_RESIZE)) return
     throw forbid(
       attributes,
@@ -43,7 +42,7 @@ export class NodeDeclaredFeatureValidator implements AdmissionPlugin {
   }
 }
 
-const isGuaranteed = (pod: Pod): boolean => (pod.status as { qosClass?: string } | undefined)?.qosClass === 'Guaranteed'
+const isGuaranteed = (pod: Pod): boolean => pod.status?.qosClass === 'Guaranteed'
 
 function changesCpu(spec: PodSpec, old: PodSpec): boolean {
   const before = new Map((old.containers ?? []).map((container) => [container.name, cpuOf(container)]))

@@ -1,5 +1,10 @@
 /** Thread: pool. A kubelet writes its own node, what runs on it, and nothing else. */
-import { type KubeObject, metadataOf } from '../../api/object.js'
+
+import type { TokenRequest } from '../../api/generated/kinds/authentication.v1.js'
+import type { CertificateSigningRequest } from '../../api/generated/kinds/certificates.v1.js'
+import type { Node, PersistentVolumeClaim, Pod } from '../../api/generated/kinds/core.v1.js'
+import type { ResourceSlice } from '../../api/generated/kinds/resource.v1.js'
+import { metadataOf } from '../../api/object.js'
 import { newNotFound } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
@@ -8,7 +13,6 @@ import { type AdmissionObjects, NODES, PODS } from '../objects.js'
 import type { Permissions } from '../permissions.js'
 import { requestSubject } from './certificate-request-subject.js'
 import { forbiddenNodeLabels } from './node-labels.js'
-import type { Pod } from './pod.js'
 import { firstReference } from './pod-references.js'
 import { TokenAudience } from './token-audience.js'
 
@@ -110,7 +114,7 @@ async function ownPod(
 }
 
 async function admitMirrorPod(plugin: NodeRestriction, attributes: AdmissionAttributes, node: string): Promise<void> {
-  const pod = attributes.object as Pod
+  const pod: Pod = attributes.object ?? {}
   const refuse = (why: string): never => {
     throw forbid(attributes, `node ${JSON.stringify(node)} ${why}`)
   }
@@ -130,30 +134,27 @@ async function admitMirrorPod(plugin: NodeRestriction, attributes: AdmissionAttr
   if (reference !== undefined) refuse(`can not create pods that reference ${reference}`)
 }
 
-function admitPodStatus(attributes: AdmissionAttributes, node: string): void {
-  const old = attributes.oldObject as Pod
-  const next = attributes.object as Pod
+function admitPodStatus(attributes: AdmissionAttributes<Pod>, node: string): void {
+  const { object: next = {}, oldObject: old = {} } = attributes
   const refuse = (why: string): never => {
     throw forbid(attributes, `node ${JSON.stringify(node)} ${why}`)
   }
   if (old.spec?.nodeName !== node) refuse('can only update pod status for pods with spec.nodeName set to itself')
   if (!sameJson(old.metadata?.labels ?? {}, next.metadata?.labels ?? {}))
     refuse('cannot update labels through pod status')
-  for (const field of ['resourceClaimStatuses', 'extendedResourceClaimStatus']) {
-    const [before, after] = [old, next].map((pod) => (pod.status as Record<string, unknown> | undefined)?.[field])
-    if (!sameJson(before ?? null, after ?? null)) refuse(`cannot update ${field}`)
+  for (const field of ['resourceClaimStatuses', 'extendedResourceClaimStatus'] as const) {
+    if (!sameJson(old.status?.[field] ?? null, next.status?.[field] ?? null)) refuse(`cannot update ${field}`)
   }
 }
 
-function admitNode(attributes: AdmissionAttributes, node: string): void {
+function admitNode(attributes: AdmissionAttributes<Node>, node: string): void {
   const { name, operation, object, oldObject } = attributes
   const refuse = (why: string): never => {
     throw forbid(attributes, `node ${JSON.stringify(node)} is not allowed to ${why}`)
   }
   if (name !== node) refuse(`modify node ${JSON.stringify(name)}`)
   if (operation !== 'CREATE' && operation !== 'UPDATE') return
-  const spec = (object?.['spec'] ?? {}) as { configSource?: object; taints?: object[] }
-  const old = (oldObject?.['spec'] ?? {}) as { configSource?: object; taints?: object[] }
+  const [spec, old] = [object?.spec ?? {}, oldObject?.spec ?? {}]
   if (spec.configSource !== undefined && !sameJson(spec.configSource, old.configSource ?? null))
     refuse('set configSource')
   if (operation === 'UPDATE') {
@@ -166,18 +167,15 @@ function admitNode(attributes: AdmissionAttributes, node: string): void {
 }
 
 /** A volume that grew: capacity and conditions of the claim's status, nothing else. */
-function admitClaim(attributes: AdmissionAttributes, node: string): void {
+function admitClaim(attributes: AdmissionAttributes<PersistentVolumeClaim>, node: string): void {
   if (attributes.subresource !== 'status') throw forbid(attributes, 'may only update PVC status')
   if (attributes.operation !== 'UPDATE') throw forbid(attributes, `unexpected operation "${attributes.operation}"`)
-  const rest = (claim: KubeObject | undefined): object => {
+  const rest = (claim: PersistentVolumeClaim | undefined): object => {
     const copy = structuredClone(claim ?? {})
     delete copy.metadata?.resourceVersion
     delete copy.metadata?.managedFields
-    const status = (copy['status'] ?? {}) as Record<string, unknown>
-    for (const field of ['capacity', 'conditions', 'allocatedResources', 'allocatedResourceStatuses'])
-      delete status[field]
-    copy['status'] = status
-    return copy
+    const { capacity, conditions, allocatedResources, allocatedResourceStatuses, ...status } = copy.status ?? {}
+    return { ...copy, status }
   }
   if (sameJson(rest(attributes.oldObject), rest(attributes.object))) return
   throw forbid(
@@ -186,12 +184,13 @@ function admitClaim(attributes: AdmissionAttributes, node: string): void {
   )
 }
 
-async function admitToken(plugin: NodeRestriction, attributes: AdmissionAttributes, node: string): Promise<void> {
+async function admitToken(
+  plugin: NodeRestriction,
+  attributes: AdmissionAttributes<TokenRequest>,
+  node: string,
+): Promise<void> {
   if (attributes.operation !== 'CREATE' || attributes.subresource !== 'token') return
-  const { boundObjectRef: bound, audiences } = (attributes.object?.['spec'] ?? {}) as {
-    audiences?: readonly string[] | null
-    boundObjectRef?: { apiVersion?: string; kind?: string; name?: string; uid?: string }
-  }
+  const { boundObjectRef: bound, audiences } = attributes.object?.spec ?? {}
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || (bound.name ?? '') === '')
     throw forbid(attributes, 'node requested token not bound to a pod')
   if ((bound.uid ?? '') === '') throw forbid(attributes, 'node requested token with a pod binding without a uid')
@@ -215,24 +214,21 @@ function admitCSINode(attributes: AdmissionAttributes, node: string): void {
   if (name !== node) throw forbid(attributes, 'can only access CSINode with the same name as the requesting node')
 }
 
-function admitSlice(attributes: AdmissionAttributes, node: string): void {
+function admitSlice(attributes: AdmissionAttributes<ResourceSlice>, node: string): void {
   // Reading is the authorizer's business; what is changed and what is taken away must be the node's own.
   const slice = attributes.operation === 'DELETE' ? attributes.oldObject : attributes.object
-  if ((slice?.['spec'] as { nodeName?: string } | undefined)?.nodeName === node) return
+  if (slice?.spec?.nodeName === node) return
   throw forbid(
     attributes,
     'can only create, update or delete ResourceSlice with the same NodeName as the requesting node',
   )
 }
 
-function admitRequest(attributes: AdmissionAttributes, node: string): void {
+function admitRequest(attributes: AdmissionAttributes<CertificateSigningRequest>, node: string): void {
   if (attributes.operation !== 'CREATE' || attributes.subresource !== '') return
-  const { signerName = '', request = '' } = (attributes.object?.['spec'] ?? {}) as {
-    signerName?: string
-    request?: string
-  }
+  const { signerName = '', request } = attributes.object?.spec ?? {}
   if (!KUBELET_SIGNERS.has(signerName)) return
-  const subject = requestSubject(request)
+  const subject = requestSubject(request ?? '')
   if (subject === undefined) throw forbid(attributes, 'unable to parse csr')
   if (subject.commonNames.length === 1 && subject.commonNames[0] === `${USER_PREFIX}${node}`) return
   throw forbid(attributes, 'can only create a node CSR with CN=system:node:<own name>')

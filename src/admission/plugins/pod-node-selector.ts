@@ -1,15 +1,15 @@
 /** Thread: pool. Pods of a namespace run on the nodes that the namespace's annotation selects. */
+import type { Pod } from '../../api/generated/kinds/core.v1.js'
 import type { JsonObject } from '../../api/object.js'
 import { metadataOf } from '../../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'
-import type { Pod } from './pod.js'
 
 const ANNOTATION = 'scheduler.alpha.kubernetes.io/node-selector'
 const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector'
 
-export class PodNodeSelector implements AdmissionPlugin {
+export class PodNodeSelector implements AdmissionPlugin<Pod> {
   readonly name = 'PodNodeSelector'
   readonly #objects: AdmissionObjects
   /** By namespace: what its pods may select at most; and the default of the cluster. */
@@ -25,16 +25,16 @@ export class PodNodeSelector implements AdmissionPlugin {
     return isAbout(attributes, '', 'pods', 'CREATE')
   }
 
-  async admit(attributes: AdmissionAttributes): Promise<void> {
-    const spec = (attributes.object as Pod).spec ?? {}
+  async admit(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const spec = attributes.object?.spec ?? {}
     const wanted = await this.#selectorOf(attributes.namespace)
     this.#refuseConflict(attributes, wanted, spec.nodeSelector ?? {})
     const merged = { ...spec.nodeSelector, ...wanted }
     if (Object.keys(merged).length > 0) spec.nodeSelector = merged
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const selector = (attributes.object as Pod).spec?.nodeSelector ?? {}
+  async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const selector = attributes.object?.spec?.nodeSelector ?? {}
     this.#refuseConflict(attributes, await this.#selectorOf(attributes.namespace), selector)
     const limit = this.#configured.get(attributes.namespace)
     if (limit === undefined || limit === '') return

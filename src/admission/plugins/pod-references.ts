@@ -1,5 +1,6 @@
 /** Thread: any. The objects of the API that a pod refers to. */
-import { allContainers, type PodSpec } from './pod.js'
+import type { PodSpec } from '../../api/generated/kinds/core.v1.js'
+import { allContainers } from './pod.js'
 
 /** Sources of volumes with a reference to a secret inside, by the field that has it. */
 const SECRET_FIELDS = ['secretRef', 'nodePublishSecretRef'] as const
@@ -11,14 +12,13 @@ export function podSecretNames(spec: PodSpec): string[] {
     for (const { secretRef } of container.envFrom ?? []) names.push(secretRef?.name)
   }
   for (const volume of spec.volumes ?? []) {
-    names.push((volume['secret'] as { secretName?: string } | undefined)?.secretName)
-    names.push((volume['azureFile'] as { secretName?: string } | undefined)?.secretName)
+    names.push(volume.secret?.secretName)
+    names.push(volume.azureFile?.secretName)
     for (const source of Object.values(volume)) {
       if (typeof source !== 'object' || source === null) continue
       for (const field of SECRET_FIELDS) names.push((source as Record<string, { name?: string }>)[field]?.name)
     }
-    const { sources = [] } = (volume['projected'] ?? {}) as { sources?: { secret?: { name?: string } }[] }
-    for (const { secret } of sources) names.push(secret?.name)
+    for (const { secret } of volume.projected?.sources ?? []) names.push(secret?.name)
   }
   return names.filter((name): name is string => name !== undefined && name !== '')
 }
@@ -35,16 +35,14 @@ export function firstReference(spec: PodSpec): string | undefined {
   )
   if (takesConfigMap) return 'configmaps'
   for (const volume of spec.volumes ?? []) {
-    if (volume['configMap'] !== undefined) return 'configmaps'
-    if (volume['persistentVolumeClaim'] !== undefined || volume['ephemeral'] !== undefined)
-      return 'persistentvolumeclaims'
-    if (volume['csi'] !== undefined) return 'csidrivers'
-    const { sources = [] } = (volume['projected'] ?? {}) as { sources?: Record<string, unknown>[] }
-    for (const source of sources) {
-      if (source['configMap'] !== undefined) return 'configmaps'
-      if (source['serviceAccountToken'] !== undefined) return 'serviceaccounts'
-      if (source['clusterTrustBundle'] !== undefined) return 'clustertrustbundles'
-      if (source['podCertificate'] !== undefined) return 'podcertificates'
+    if (volume.configMap !== undefined) return 'configmaps'
+    if (volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined) return 'persistentvolumeclaims'
+    if (volume.csi !== undefined) return 'csidrivers'
+    for (const source of volume.projected?.sources ?? []) {
+      if (source.configMap !== undefined) return 'configmaps'
+      if (source.serviceAccountToken !== undefined) return 'serviceaccounts'
+      if (source.clusterTrustBundle !== undefined) return 'clustertrustbundles'
+      if (source.podCertificate !== undefined) return 'podcertificates'
     }
   }
   return (spec.resourceClaims ?? []).length > 0 ? 'resourceclaims' : undefined

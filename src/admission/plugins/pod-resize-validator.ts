@@ -1,12 +1,13 @@
 /** Thread: pool. A pod on a node may grow as far as the node reaches, and only where a node can do it. */
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import type { Node, Pod } from '../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../api/object.js'
 import { parseQuantity } from '../../api/quantity.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import { type AdmissionObjects, NODES } from '../objects.js'
-import { type Pod, podAmounts, type ResourceList } from './pod.js'
+import { podAmounts } from './pod.js'
 
-export class PodResizeValidator implements AdmissionPlugin {
+export class PodResizeValidator implements AdmissionPlugin<Pod> {
   readonly name = 'PodResizeValidator'
   readonly #objects: AdmissionObjects
 
@@ -18,8 +19,8 @@ export class PodResizeValidator implements AdmissionPlugin {
     return operation === 'UPDATE' && resource.group === '' && resource.resource === 'pods' && subresource === 'resize'
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const pod = attributes.object as Pod
+  async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const { object: pod = {} } = attributes
     const { nodeName = '' } = pod.spec ?? {}
     // The generation stands when the spec does.
     if (nodeName === '' || metadataOf(pod).generation === attributes.oldObject?.metadata?.generation) return
@@ -36,8 +37,8 @@ export class PodResizeValidator implements AdmissionPlugin {
   }
 }
 
-function refuseMoreThan(attributes: AdmissionAttributes, pod: Pod, node: KubeObject): void {
-  const allocatable = (node['status'] as { allocatable?: ResourceList } | undefined)?.allocatable ?? {}
+function refuseMoreThan(attributes: AdmissionAttributes, pod: Pod, node: Node): void {
+  const allocatable = node.status?.allocatable ?? {}
   const requests = podAmounts(pod.spec ?? {}, 'requests')
   for (const name of ['cpu', 'memory']) {
     const wanted = requests.get(name)

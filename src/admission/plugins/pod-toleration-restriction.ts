@@ -1,11 +1,12 @@
 /** Thread: pool. Pods get the tolerations of their namespace, and may have no others than it allows. */
+import type { Pod, Toleration } from '../../api/generated/kinds/core.v1.js'
 import type { JsonObject } from '../../api/object.js'
 import { metadataOf } from '../../api/object.js'
 import { newInternalError } from '../../api/status.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'
-import { isBestEffort, type Pod, type Toleration } from './pod.js'
+import { isBestEffort } from './pod.js'
 import { covers, mergeTolerations } from './tolerations.js'
 
 const DEFAULTS = 'scheduler.alpha.kubernetes.io/defaultTolerations'
@@ -17,7 +18,7 @@ const MEMORY_PRESSURE: Toleration = {
   effect: 'NoSchedule',
 }
 
-export class PodTolerationRestriction implements AdmissionPlugin {
+export class PodTolerationRestriction implements AdmissionPlugin<Pod> {
   readonly name = 'PodTolerationRestriction'
   readonly #objects: AdmissionObjects
   readonly #cluster: { readonly defaults: Toleration[]; readonly allowed: Toleration[] }
@@ -34,9 +35,9 @@ export class PodTolerationRestriction implements AdmissionPlugin {
     return isAbout(attributes, '', 'pods', 'CREATE', 'UPDATE')
   }
 
-  async admit(attributes: AdmissionAttributes): Promise<void> {
+  async admit(attributes: AdmissionAttributes<Pod>): Promise<void> {
     const { operation, object, namespace } = attributes
-    const spec = (object as Pod | undefined)?.spec
+    const spec = object?.spec
     if (spec === undefined) return
     let tolerations = spec.tolerations ?? []
     if (operation === 'CREATE') {
@@ -47,8 +48,8 @@ export class PodTolerationRestriction implements AdmissionPlugin {
     if (tolerations.length > 0) spec.tolerations = tolerations
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const tolerations = (attributes.object as Pod | undefined)?.spec?.tolerations ?? []
+  async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const tolerations = attributes.object?.spec?.tolerations ?? []
     const allowed = (await this.#ofNamespace(attributes.namespace, ALLOWED)) ?? this.#cluster.allowed
     if (allowed.length === 0) return
     for (const toleration of tolerations) {

@@ -1,8 +1,8 @@
 /** Thread: pool. A pod gets the zone and the region of the node it is bound to. */
+import type { Binding, Pod } from '../../api/generated/kinds/core.v1.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { type AdmissionObjects, NODES } from '../objects.js'
-import type { Pod } from './pod.js'
 
 const LABELS = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
@@ -26,8 +26,7 @@ export class PodTopologyLabels implements AdmissionPlugin {
   admit({ object, resource, subresource }: AdmissionAttributes): Promise<void> | void {
     if (object === undefined) return
     const isBinding = subresource === 'binding' || resource.resource === 'bindings'
-    const target = object['target'] as { kind?: string; name?: string } | undefined
-    const node = isBinding ? (target?.kind === 'Node' ? target.name : undefined) : (object as Pod).spec?.nodeName
+    const node = isBinding ? nodeOfBinding(object) : nodeOfPod(object)
     if (node !== undefined && node !== '') return this.#copy(object, node)
   }
 
@@ -43,3 +42,7 @@ export class PodTopologyLabels implements AdmissionPlugin {
     }
   }
 }
+
+const nodeOfPod = ({ spec }: Pod): string | undefined => spec?.nodeName
+
+const nodeOfBinding = ({ target }: Binding): string | undefined => (target?.kind === 'Node' ? target.name : undefined)

@@ -1,155 +1,52 @@
-/** Thread: pool. The shape of a pod as far as admission looks at it, and where other kinds carry a pod's. */
+/** Thread: pool. What admission asks of a pod as a whole, and where other kinds carry the template of one. */
+
 import { type Amounts, addAmounts, raiseAmounts } from '../../api/amounts.js'
+import type { Deployment } from '../../api/generated/kinds/apps.v1.js'
+import type { CronJob } from '../../api/generated/kinds/batch.v1.js'
+import type {
+  Container,
+  EphemeralContainer,
+  PodSpec,
+  PodTemplate,
+  PodTemplateSpec,
+} from '../../api/generated/kinds/core.v1.js'
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject, ObjectMeta } from '../../api/object.js'
 import { parseQuantity } from '../../api/quantity.js'
 
-export type ResourceList = Record<string, string>
+export type AnyContainer = Container | EphemeralContainer
 
-export interface ResourceRequirements {
-  requests?: ResourceList
-  limits?: ResourceList
-  claims?: { name?: string }[]
+/** What is looked at of a pod and of a template alike. */
+export interface PodParts {
+  readonly metadata: ObjectMeta
+  readonly spec: PodSpec
 }
 
-export interface Profile {
-  type?: string
-}
+type FindTemplate = (object: KubeObject) => PodTemplateSpec | undefined
 
-export interface SecurityContext {
-  privileged?: boolean
-  allowPrivilegeEscalation?: boolean
-  runAsNonRoot?: boolean
-  runAsUser?: number | bigint
-  procMount?: string
-  capabilities?: { add?: string[]; drop?: string[] }
-  seccompProfile?: Profile
-  appArmorProfile?: Profile
-  seLinuxOptions?: { type?: string; user?: string; role?: string }
-  windowsOptions?: { hostProcess?: boolean }
-  sysctls?: { name?: string; value?: string }[]
-}
+const ofSpec: FindTemplate = ({ spec }: Deployment) => spec?.template
 
-export interface Handler {
-  httpGet?: { host?: string }
-  tcpSocket?: { host?: string }
-}
-
-export interface Container {
-  name?: string
-  image?: string
-  imagePullPolicy?: string
-  restartPolicy?: string
-  resources?: ResourceRequirements
-  securityContext?: SecurityContext
-  ports?: { hostPort?: number }[]
-  livenessProbe?: Handler
-  readinessProbe?: Handler
-  startupProbe?: Handler
-  lifecycle?: { postStart?: Handler; preStop?: Handler }
-  volumeMounts?: { name?: string; mountPath?: string; readOnly?: boolean }[]
-  env?: { valueFrom?: { secretKeyRef?: { name?: string }; configMapKeyRef?: object } }[]
-  envFrom?: { secretRef?: { name?: string }; configMapRef?: object }[]
-}
-
-export interface Toleration {
-  key?: string
-  operator?: string
-  value?: string
-  effect?: string
-  tolerationSeconds?: number
-}
-
-export interface Volume {
-  name?: string
-  [source: string]: unknown
-}
-
-export interface AffinityTerm {
-  topologyKey?: string
-  namespaces?: string[]
-  namespaceSelector?: object
-}
-
-interface PodAffinity {
-  requiredDuringSchedulingIgnoredDuringExecution?: AffinityTerm[]
-  preferredDuringSchedulingIgnoredDuringExecution?: { podAffinityTerm?: AffinityTerm }[]
-}
-
-export interface PodSpec {
-  containers?: Container[]
-  initContainers?: Container[]
-  ephemeralContainers?: Container[]
-  volumes?: Volume[]
-  tolerations?: Toleration[]
-  nodeSelector?: Record<string, string>
-  nodeName?: string
-  os?: { name?: string }
-  hostNetwork?: boolean
-  hostPID?: boolean
-  hostIPC?: boolean
-  hostUsers?: boolean
-  securityContext?: SecurityContext
-  overhead?: ResourceList
-  resources?: ResourceRequirements
-  runtimeClassName?: string
-  priorityClassName?: string
-  priority?: number
-  preemptionPolicy?: string
-  activeDeadlineSeconds?: number | null
-  serviceAccountName?: string
-  serviceAccount?: string
-  automountServiceAccountToken?: boolean
-  imagePullSecrets?: { name?: string }[]
-  resourceClaims?: { resourceClaimName?: string }[]
-  affinity?: { podAffinity?: PodAffinity; podAntiAffinity?: PodAffinity }
-}
-
-export interface Pod extends KubeObject {
-  spec?: PodSpec
-  status?: { phase?: string }
-}
-
-export interface PodTemplate {
-  metadata: ObjectMeta
-  spec: PodSpec
-}
-
-type Template = { metadata?: ObjectMeta; spec?: PodSpec } | undefined
-
-const TEMPLATES: ReadonlyMap<string, (object: KubeObject) => Template> = new Map<
-  string,
-  (object: KubeObject) => Template
->([
-  ['/podtemplates', (object) => object['template'] as Template],
-  ['/replicationcontrollers', specTemplate],
-  ['apps/replicasets', specTemplate],
-  ['apps/deployments', specTemplate],
-  ['apps/statefulsets', specTemplate],
-  ['apps/daemonsets', specTemplate],
-  ['batch/jobs', specTemplate],
-  [
-    'batch/cronjobs',
-    (object) => (object['spec'] as { jobTemplate?: { spec?: { template?: Template } } })?.jobTemplate?.spec?.template,
-  ],
+const TEMPLATES: ReadonlyMap<string, FindTemplate> = new Map<string, FindTemplate>([
+  ['/podtemplates', ({ template }: PodTemplate) => template],
+  ['/replicationcontrollers', ofSpec],
+  ['apps/replicasets', ofSpec],
+  ['apps/deployments', ofSpec],
+  ['apps/statefulsets', ofSpec],
+  ['apps/daemonsets', ofSpec],
+  ['batch/jobs', ofSpec],
+  ['batch/cronjobs', ({ spec }: CronJob) => spec?.jobTemplate?.spec?.template],
 ])
-
-function specTemplate(object: KubeObject): Template {
-  return (object['spec'] as { template?: Template } | undefined)?.template
-}
 
 export const hasPodTemplate = ({ group, resource }: GroupResource): boolean => TEMPLATES.has(`${group}/${resource}`)
 
 /** Of a workload; undefined when it has none. */
-export function podTemplateOf({ group, resource }: GroupResource, object: KubeObject): PodTemplate | undefined {
+export function podTemplateOf({ group, resource }: GroupResource, object: KubeObject): PodParts | undefined {
   const template = TEMPLATES.get(`${group}/${resource}`)?.(object)
-  return template === undefined || template === null
-    ? undefined
-    : { metadata: template.metadata ?? {}, spec: template.spec ?? {} }
+  return template && { metadata: template.metadata ?? {}, spec: template.spec ?? {} }
 }
 
 /** In the order in which kube-apiserver names them. */
-export const allContainers = (spec: PodSpec): Container[] => [
+export const allContainers = (spec: PodSpec): AnyContainer[] => [
   ...(spec.initContainers ?? []),
   ...(spec.containers ?? []),
   ...(spec.ephemeralContainers ?? []),

@@ -1,17 +1,11 @@
 /** Thread: pool. Pods get the number and the preemption policy of their priority class; a class's number never changes. */
 
-import type { KubeObject } from '../../api/object.js'
+import type { Pod, PodSpec } from '../../api/generated/kinds/core.v1.js'
+import type { PriorityClass } from '../../api/generated/kinds/scheduling.v1.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import { type AdmissionObjects, PRIORITY_CLASSES } from '../objects.js'
-import type { Pod, PodSpec } from './pod.js'
-
-interface PriorityClass extends KubeObject {
-  value?: number
-  globalDefault?: boolean
-  preemptionPolicy?: string
-}
 
 const PREEMPT = 'PreemptLowerPriority'
 
@@ -21,7 +15,7 @@ const SYSTEM_CLASSES: Readonly<Record<string, number>> = lookupTable({
   'system-node-critical': 2_000_001_000,
 })
 
-export class Priority implements AdmissionPlugin {
+export class Priority implements AdmissionPlugin<Pod | PriorityClass> {
   readonly name = 'Priority'
   readonly #objects: AdmissionObjects
 
@@ -36,23 +30,22 @@ export class Priority implements AdmissionPlugin {
     )
   }
 
-  admit(attributes: AdmissionAttributes): Promise<void> | void {
+  admit(attributes: AdmissionAttributes<Pod>): Promise<void> | void {
     const { operation, object, oldObject, resource } = attributes
-    const spec = (object as Pod | undefined)?.spec
+    const spec = object?.spec
     if (resource.resource !== 'pods' || spec === undefined) return
     if (operation === 'CREATE') return this.#shape(attributes, spec)
     // A client that knows nothing of priorities must not take them away.
-    const old = (oldObject as Pod | undefined)?.spec ?? {}
+    const old = oldObject?.spec ?? {}
     if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority
     if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined)
       spec.preemptionPolicy = old.preemptionPolicy
   }
 
   /** One class at most is the default of all. */
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const { resource, object, operation } = attributes
+  async validate(attributes: AdmissionAttributes<PriorityClass>): Promise<void> {
+    const { resource, object: next, operation } = attributes
     if (resource.resource !== 'priorityclasses') return
-    const next = object as PriorityClass | undefined
     if (next?.globalDefault !== true) return
     const present = await this.#globalDefault()
     const name = present?.metadata?.name
@@ -88,7 +81,7 @@ export class Priority implements AdmissionPlugin {
       if (name !== undefined) spec.priorityClassName = name
       return found
     }
-    const found: PriorityClass | undefined =
+    const found =
       (await this.#objects.get(PRIORITY_CLASSES, '', priorityClassName)) ??
       (await this.#objects.getLive(PRIORITY_CLASSES, '', priorityClassName))
     if (found !== undefined) return found
@@ -99,7 +92,7 @@ export class Priority implements AdmissionPlugin {
 
   /** Of several, which races can make, the lowest counts. */
   async #globalDefault(): Promise<PriorityClass | undefined> {
-    const classes: readonly PriorityClass[] = await this.#objects.list(PRIORITY_CLASSES, '')
+    const classes = await this.#objects.list(PRIORITY_CLASSES, '')
     return classes.filter((one) => one.globalDefault === true).sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]
   }
 }

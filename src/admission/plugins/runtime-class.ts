@@ -1,18 +1,14 @@
 /** Thread: pool. Pods get the overhead, the node selector and the tolerations of their runtime class. */
-import type { KubeObject } from '../../api/object.js'
+
+import type { Pod, PodSpec } from '../../api/generated/kinds/core.v1.js'
+import type { RuntimeClass as RuntimeClassKind } from '../../api/generated/kinds/node.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import { type AdmissionObjects, RUNTIME_CLASSES } from '../objects.js'
-import type { Pod, PodSpec, ResourceList, Toleration } from './pod.js'
 import { sameQuantities } from './quantities.js'
 import { mergeTolerations } from './tolerations.js'
 
-interface RuntimeClassObject extends KubeObject {
-  overhead?: { podFixed?: ResourceList }
-  scheduling?: { nodeSelector?: Record<string, string>; tolerations?: Toleration[] }
-}
-
-export class RuntimeClass implements AdmissionPlugin {
+export class RuntimeClass implements AdmissionPlugin<Pod> {
   readonly name = 'RuntimeClass'
   readonly #objects: AdmissionObjects
 
@@ -24,27 +20,27 @@ export class RuntimeClass implements AdmissionPlugin {
     return isAbout(attributes, '', 'pods', 'CREATE')
   }
 
-  admit(attributes: AdmissionAttributes): Promise<void> | void {
-    const spec = (attributes.object as Pod | undefined)?.spec
+  admit(attributes: AdmissionAttributes<Pod>): Promise<void> | void {
+    const spec = attributes.object?.spec
     if (spec?.runtimeClassName !== undefined && spec.runtimeClassName !== '') return this.#shape(attributes, spec)
   }
 
-  validate(attributes: AdmissionAttributes): Promise<void> | void {
-    const spec = (attributes.object as Pod | undefined)?.spec
+  validate(attributes: AdmissionAttributes<Pod>): Promise<void> | void {
+    const spec = attributes.object?.spec
     if (spec === undefined) return
     if ((spec.runtimeClassName ?? '') !== '') return this.#check(attributes, spec)
     if (Object.keys(spec.overhead ?? {}).length > 0)
       throw forbid(attributes, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead')
   }
 
-  async #class(attributes: AdmissionAttributes, name: string): Promise<RuntimeClassObject> {
+  async #class(attributes: AdmissionAttributes<Pod>, name: string): Promise<RuntimeClassKind> {
     const found =
       (await this.#objects.get(RUNTIME_CLASSES, '', name)) ?? (await this.#objects.getLive(RUNTIME_CLASSES, '', name))
     if (found === undefined) throw forbid(attributes, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`)
     return found
   }
 
-  async #shape(attributes: AdmissionAttributes, spec: PodSpec): Promise<void> {
+  async #shape(attributes: AdmissionAttributes<Pod>, spec: PodSpec): Promise<void> {
     const { overhead, scheduling } = await this.#class(attributes, spec.runtimeClassName!)
     const fixed = overhead?.podFixed
     if (fixed !== undefined) {
@@ -66,7 +62,7 @@ export class RuntimeClass implements AdmissionPlugin {
       spec.tolerations = mergeTolerations(spec.tolerations ?? [], scheduling.tolerations!)
   }
 
-  async #check(attributes: AdmissionAttributes, spec: PodSpec): Promise<void> {
+  async #check(attributes: AdmissionAttributes<Pod>, spec: PodSpec): Promise<void> {
     const { overhead } = await this.#class(attributes, spec.runtimeClassName!)
     const fixed = overhead?.podFixed
     if (fixed !== undefined && !sameQuantities(spec.overhead ?? {}, fixed))

@@ -2,19 +2,19 @@
  * Thread: pool. Pods run as a service account of their namespace and get its token and its pull secrets. `default` is made
  * when the first pod asks for it: no controller may be there to do it.
  */
-import { type KubeObject, metadataOf } from '../../api/object.js'
+import type {
+  Pod,
+  PodSpec,
+  ProjectedVolumeSource,
+  ServiceAccount as ServiceAccountKind,
+} from '../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../api/object.js'
 import type { Random } from '../../lib/jitter.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import { type AdmissionObjects, type AdmissionWriter, SERVICE_ACCOUNTS } from '../objects.js'
-import { allContainers, type Container, type Pod, type PodSpec } from './pod.js'
+import { type AnyContainer, allContainers } from './pod.js'
 import { podSecretNames } from './pod-references.js'
-
-interface ServiceAccountObject extends KubeObject {
-  automountServiceAccountToken?: boolean
-  imagePullSecrets?: { name?: string }[]
-  secrets?: { name?: string }[]
-}
 
 const DEFAULT = 'default'
 const MIRROR = 'kubernetes.io/config.mirror'
@@ -25,7 +25,7 @@ const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const TOKEN_SECONDS = 3607
 const NAME_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
-export class ServiceAccount implements AdmissionPlugin {
+export class ServiceAccount implements AdmissionPlugin<Pod> {
   readonly name = 'ServiceAccount'
   readonly #objects: AdmissionObjects
   readonly #writer: AdmissionWriter
@@ -42,8 +42,8 @@ export class ServiceAccount implements AdmissionPlugin {
     return subresource === '' ? operation === 'CREATE' : subresource === 'ephemeralcontainers' && operation === 'UPDATE'
   }
 
-  async admit(attributes: AdmissionAttributes): Promise<void> {
-    const pod = attributes.object as Pod
+  async admit(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const { object: pod = {} } = attributes
     if (attributes.operation !== 'CREATE' || pod.spec === undefined || isMirror(pod)) return
     const { spec } = pod
     if ((spec.serviceAccountName ?? '') === '') {
@@ -56,8 +56,8 @@ export class ServiceAccount implements AdmissionPlugin {
       spec.imagePullSecrets = account.imagePullSecrets!.map(({ name = '' }) => ({ name }))
   }
 
-  async validate(attributes: AdmissionAttributes): Promise<void> {
-    const pod = attributes.object as Pod
+  async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
+    const { object: pod = {} } = attributes
     const { spec } = pod
     if (spec === undefined) return
     if (attributes.operation === 'CREATE' && isMirror(pod)) return refuseReferences(attributes, pod)
@@ -68,9 +68,9 @@ export class ServiceAccount implements AdmissionPlugin {
     if (metadataOf(account).annotations?.[ENFORCE_SECRETS] === 'true') refuseOtherSecrets(attributes, spec, account)
   }
 
-  async #account(attributes: AdmissionAttributes, name: string): Promise<ServiceAccountObject> {
+  async #account(attributes: AdmissionAttributes<Pod>, name: string): Promise<ServiceAccountKind> {
     const { namespace, dryRun } = attributes
-    const find = async (): Promise<ServiceAccountObject | undefined> =>
+    const find = async (): Promise<ServiceAccountKind | undefined> =>
       (await this.#objects.get(SERVICE_ACCOUNTS, namespace, name)) ??
       (await this.#objects.getLive(SERVICE_ACCOUNTS, namespace, name))
     const found = await find()
@@ -108,7 +108,7 @@ export class ServiceAccount implements AdmissionPlugin {
 
 const isMirror = (pod: Pod): boolean => metadataOf(pod).annotations?.[MIRROR] !== undefined
 
-const tokenSources = (): object => ({
+const tokenSources = (): ProjectedVolumeSource => ({
   defaultMode: 0o644,
   sources: [
     { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: 'token' } },
@@ -127,13 +127,12 @@ function refuseReferences(attributes: AdmissionAttributes, { spec = {} }: Pod): 
     throw forbid(attributes, 'a mirror pod may not reference service accounts')
   if (podSecretNames(spec).length > 0) throw forbid(attributes, 'a mirror pod may not reference secrets')
   for (const volume of spec.volumes ?? []) {
-    const { sources = [] } = (volume['projected'] ?? {}) as { sources?: { serviceAccountToken?: object }[] }
-    if (sources.some((source) => source.serviceAccountToken !== undefined))
+    if (volume.projected?.sources?.some((source) => source.serviceAccountToken !== undefined))
       throw forbid(attributes, 'a mirror pod may not use ServiceAccountToken volume projections')
   }
 }
 
-function refuseOtherSecrets(attributes: AdmissionAttributes, spec: PodSpec, account: ServiceAccountObject): void {
+function refuseOtherSecrets(attributes: AdmissionAttributes, spec: PodSpec, account: ServiceAccountKind): void {
   const allowed = new Set((account.secrets ?? []).map(({ name }) => name))
   const refuse = (what: string, secret: string | undefined): void => {
     if (secret === undefined || allowed.has(secret)) return
@@ -143,7 +142,7 @@ function refuseOtherSecrets(attributes: AdmissionAttributes, spec: PodSpec, acco
     )
   }
   const isUpdate = attributes.operation === 'UPDATE'
-  const containers: Container[] = isUpdate ? (spec.ephemeralContainers ?? []) : allContainers(spec)
+  const containers: AnyContainer[] = isUpdate ? (spec.ephemeralContainers ?? []) : allContainers(spec)
   for (const container of containers) {
     for (const { valueFrom } of container.env ?? [])
       refuse(`container ${container.name} with envVar`, valueFrom?.secretKeyRef?.name)
@@ -151,8 +150,7 @@ function refuseOtherSecrets(attributes: AdmissionAttributes, spec: PodSpec, acco
       refuse(`container ${container.name} with envFrom`, secretRef?.name)
   }
   if (isUpdate) return
-  for (const volume of spec.volumes ?? [])
-    refuse(`volume ${volume.name}`, (volume['secret'] as { secretName?: string } | undefined)?.secretName)
+  for (const volume of spec.volumes ?? []) refuse(`volume ${volume.name}`, volume.secret?.secretName)
   const pulls = new Set((account.imagePullSecrets ?? []).map(({ name }) => name))
   for (const [i, { name }] of (spec.imagePullSecrets ?? []).entries()) {
     if (!pulls.has(name))

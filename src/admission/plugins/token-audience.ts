@@ -3,19 +3,24 @@
  * their CSI driver; others only when an authorizer says so. Else a node could speak for its pods to anybody.
  */
 
-import type { GroupVersionResource } from '../../api/group-version.js'
-import type { KubeObject } from '../../api/object.js'
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+  Pod,
+  Volume,
+} from '../../api/generated/kinds/core.v1.js'
+import type { CSIDriver } from '../../api/generated/kinds/storage.v1.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 import type { AdmissionAttributes } from '../chain.js'
 import { forbid } from '../forbid.js'
-import type { AdmissionObjects } from '../objects.js'
+import type { AdmissionObjects, ResourceOf } from '../objects.js'
 import type { Permissions } from '../permissions.js'
-import type { Pod } from './pod.js'
 
 const VERB = 'request-serviceaccounts-token-audience'
-const CLAIMS: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
-const VOLUMES: GroupVersionResource = { group: '', version: 'v1', resource: 'persistentvolumes' }
-const DRIVERS: GroupVersionResource = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' }
+const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', version: 'v1', resource: 'persistentvolumeclaims' }
+const VOLUMES: ResourceOf<PersistentVolume> = { group: '', version: 'v1', resource: 'persistentvolumes' }
+const DRIVERS: ResourceOf<CSIDriver> = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' }
 
 /** Volumes from before CSI are mounted by these drivers. */
 const MIGRATED: Readonly<Record<string, string>> = lookupTable({
@@ -27,14 +32,6 @@ const MIGRATED: Readonly<Record<string, string>> = lookupTable({
   portworxVolume: 'pxd.portworx.com',
   vsphereVolume: 'csi.vsphere.vmware.com',
 })
-
-interface Volume {
-  readonly name?: string
-  readonly projected?: { readonly sources?: readonly { serviceAccountToken?: { audience?: string } }[] }
-  readonly persistentVolumeClaim?: { readonly claimName?: string }
-  readonly ephemeral?: object
-  readonly csi?: { readonly driver?: string }
-}
 
 export class TokenAudience {
   readonly #objects: AdmissionObjects
@@ -49,8 +46,7 @@ export class TokenAudience {
   async check(attributes: AdmissionAttributes, pod: Pod, audiences: readonly string[]): Promise<void> {
     const [audience = '', ...others] = audiences
     if (others.length > 0) throw forbid(attributes, 'a kubelet asks for one audience at most')
-    for (const volume of (pod.spec?.volumes ?? []) as readonly Volume[])
-      if (await this.#names(volume, pod, audience)) return
+    for (const volume of pod.spec?.volumes ?? []) if (await this.#names(volume, pod, audience)) return
     const { user, namespace, name } = attributes
     const question = { verb: VERB, apiGroup: '', apiVersion: 'v1', resource: audience, namespace, name }
     if (await this.#permissions.may(user, question)) return
@@ -67,8 +63,7 @@ export class TokenAudience {
     const driverName = await this.#driverOf(volume, pod)
     if (driverName === '') return false
     const driver = await this.#objects.get(DRIVERS, '', driverName)
-    const { tokenRequests } = (driver?.['spec'] ?? {}) as { tokenRequests?: readonly { audience?: string }[] | null }
-    return (tokenRequests ?? []).some((request) => (request.audience ?? '') === audience)
+    return (driver?.spec?.tokenRequests ?? []).some((request) => (request.audience ?? '') === audience)
   }
 
   async #driverOf(volume: Volume, pod: Pod): Promise<string> {
@@ -81,14 +76,14 @@ export class TokenAudience {
 
   async #driverOfClaim(namespace: string, name: string): Promise<string> {
     const claim = await this.#objects.get(CLAIMS, namespace, name)
-    const volumeName = (claim?.['spec'] as { volumeName?: string } | undefined)?.volumeName ?? ''
+    const volumeName = claim?.spec?.volumeName ?? ''
     if (volumeName === '') return ''
-    const volume: KubeObject | undefined = await this.#objects.get(VOLUMES, '', volumeName)
-    return driverIn((volume?.['spec'] ?? {}) as Volume)
+    const volume = await this.#objects.get(VOLUMES, '', volumeName)
+    return driverIn(volume?.spec ?? {})
   }
 }
 
-function driverIn(source: Pick<Volume, 'csi'>): string {
+function driverIn(source: Volume | PersistentVolumeSpec): string {
   if (source.csi !== undefined) return source.csi.driver ?? ''
   const kind = Object.keys(source).find((field) => Object.hasOwn(MIGRATED, field))
   return kind === undefined ? '' : MIGRATED[kind]!

@@ -1,5 +1,5 @@
 /** Thread: any. Tolerations of pods: which covers which, and two lists as one. */
-import type { Toleration } from './pod.js'
+import type { Toleration } from '../../api/generated/kinds/core.v1.js'
 
 /** `a` tolerates everything that `b` does. */
 export function covers(a: Toleration, b: Toleration): boolean {

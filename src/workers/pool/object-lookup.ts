@@ -2,7 +2,7 @@
  * Thread: pool. Objects that admission asks for. What is at hand in shared memory is given at once, decoded once for each
  * revision and shared by all who ask; the newest state goes the way of any linearizable read.
  */
-import type { AdmissionObjects, Maybe } from '../../admission/objects.js'
+import type { AdmissionObjects, Maybe, ResourceOf } from '../../admission/objects.js'
 import { formatGroupResource, type GroupVersionResource } from '../../api/group-version.js'
 import { decodeJson } from '../../api/json/decode.js'
 import type { KubeObject } from '../../api/object.js'
@@ -42,6 +42,7 @@ interface Source {
 const MAX_DECODED = 4_096
 const NOTHING: readonly KubeObject[] = []
 
+/** Of what kind the objects of a resource are is the caller's word, as a resource's rules are: the declarations of the methods take it. */
 export class ObjectLookup implements AdmissionObjects {
   readonly #options: ObjectLookupOptions
   readonly #sources = new Map<string, Source>()
@@ -50,6 +51,7 @@ export class ObjectLookup implements AdmissionObjects {
     this.#options = options
   }
 
+  get<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   get(resource: GroupVersionResource, namespace: string, name: string): Maybe<KubeObject | undefined> {
     // No key: what a client left out, or a name that reaches elsewhere.
     if (name === '' || name === '.' || name === '..') return undefined
@@ -63,6 +65,7 @@ export class ObjectLookup implements AdmissionObjects {
     return seen === undefined ? this.#fromStorage(source, key, '0') : seen.object
   }
 
+  list<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
   list(resource: GroupVersionResource, namespace: string): Maybe<readonly KubeObject[]> {
     const source = this.#source(resource)
     if (source === undefined) return NOTHING
@@ -80,12 +83,14 @@ export class ObjectLookup implements AdmissionObjects {
     return seen ?? this.#listFromStorage(source, root, '0')
   }
 
+  getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   getLive(resource: GroupVersionResource, namespace: string, name: string): Maybe<KubeObject | undefined> {
     if (name === '' || name === '.' || name === '..') return undefined
     const source = this.#source(resource)
     return source && this.#fromStorage(source, source.store.key(namespace, name), '')
   }
 
+  listLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
   listLive(resource: GroupVersionResource, namespace: string): Maybe<readonly KubeObject[]> {
     const source = this.#source(resource)
     return source === undefined ? NOTHING : this.#listFromStorage(source, source.store.keyRoot(namespace), '')

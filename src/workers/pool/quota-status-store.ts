@@ -1,6 +1,7 @@
 /** Thread: pool. The status of quotas as admission writes it: inside the storage's transaction, as the server's own manager. */
-import type { QuotaStatus, ResourceQuotaObject } from '../../admission/plugins/quota/quota.js'
+
 import type { QuotaStatusStore } from '../../admission/plugins/quota/quota-ledger.js'
+import type { ResourceQuota, ResourceQuotaStatus } from '../../api/generated/kinds/core.v1.js'
 import type { JsonObject, KubeObject } from '../../api/object.js'
 import type { Clock } from '../../lib/clock.js'
 import { isNotFound } from '../../storage/contract/errors.js'
@@ -24,7 +25,7 @@ export class RegistryQuotaStatusStore implements QuotaStatusStore {
   async update(
     namespace: string,
     name: string,
-    change: (quota: ResourceQuotaObject) => Promise<QuotaStatus | undefined>,
+    change: (quota: ResourceQuota) => Promise<ResourceQuotaStatus | undefined>,
   ): Promise<void> {
     const { store, fieldManager } = this.#endpoints.find({
       apiGroup: '',

@@ -1,5 +1,6 @@
 /** Thread: any. The baseline: what known ways out of a container need. */
-import { allContainers, type Handler, type PodSpec, type SecurityContext } from '../pod.js'
+import type { LifecycleHandler, PodSpec, Probe, SecurityContext } from '../../../api/generated/kinds/core.v1.js'
+import { allContainers } from '../pod.js'
 import {
   type Check,
   type CheckPod,
@@ -112,7 +113,7 @@ const hostNamespaces: CheckPod = ({ spec }) => {
 }
 
 const hostPathVolumes: CheckPod = ({ spec }) => {
-  const names = (spec.volumes ?? []).filter((volume) => volume['hostPath'] !== undefined).map(({ name = '' }) => name)
+  const names = (spec.volumes ?? []).filter((volume) => volume.hostPath !== undefined).map(({ name = '' }) => name)
   return names.length === 0
     ? undefined
     : { reason: 'hostPath volumes', detail: `${plural('volume', names.length)} ${quoted(names)}` }
@@ -133,7 +134,7 @@ const hostPorts: CheckPod = ({ spec }) => {
   }
 }
 
-const hostsOf = (handler: Handler | undefined): string[] =>
+const hostsOf = (handler: Probe | LifecycleHandler | undefined): string[] =>
   [handler?.httpGet?.host ?? '', handler?.tcpSocket?.host ?? ''].filter((host) => host !== '')
 
 const hostProbes: CheckPod = ({ spec }) => {

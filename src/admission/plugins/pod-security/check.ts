@@ -1,5 +1,6 @@
 /** Thread: any. One rule of pod security, and the words they have in common. */
-import { allContainers, type Container, type PodSpec, type PodTemplate } from '../pod.js'
+import type { PodSpec } from '../../../api/generated/kinds/core.v1.js'
+import { type AnyContainer, allContainers, type PodParts } from '../pod.js'
 
 export interface Violation {
   readonly reason: string
@@ -7,7 +8,7 @@ export interface Violation {
 }
 
 /** `version` is the minor version of 1.x by whose rules the pod is looked at. */
-export type CheckPod = (pod: PodTemplate, version: number) => Violation | undefined
+export type CheckPod = (pod: PodParts, version: number) => Violation | undefined
 
 export interface Check {
   readonly id: string
@@ -29,7 +30,7 @@ export const sorted = (items: Iterable<string>): string[] => [...new Set(items)]
 export const containerList = (names: readonly string[]): string =>
   `${plural('container', names.length)} ${quoted(names)}`
 
-export const namesWhere = (spec: PodSpec, test: (container: Container) => boolean): string[] =>
+export const namesWhere = (spec: PodSpec, test: (container: AnyContainer) => boolean): string[] =>
   allContainers(spec)
     .filter(test)
     .map(({ name = '' }) => name)

@@ -1,5 +1,5 @@
 /** Thread: any. What is wrong with a pod by a level of pod security in a version. */
-import type { PodTemplate } from '../pod.js'
+import type { PodParts } from '../pod.js'
 import { BASELINE_CHECKS } from './baseline-checks.js'
 import type { Check, Violation } from './check.js'
 import type { LevelVersion } from './policy.js'
@@ -8,7 +8,7 @@ import { RESTRICTED_CHECKS } from './restricted-checks.js'
 /** The newest rules there are; what is asked for beyond them gets these. */
 export const LATEST_MINOR = 36
 
-export function evaluate({ level, version }: LevelVersion, pod: PodTemplate): Violation[] {
+export function evaluate({ level, version }: LevelVersion, pod: PodParts): Violation[] {
   if (level === 'privileged') return []
   const minor = version === 'latest' ? LATEST_MINOR : Math.min(version, LATEST_MINOR)
   const strict = level === 'restricted' ? RESTRICTED_CHECKS.filter(({ since }) => since <= minor) : []

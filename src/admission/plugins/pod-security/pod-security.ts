@@ -1,10 +1,11 @@
 /** Thread: pool. Pods obey the level that their namespace's labels set; workloads are told what their pods would lack. */
-import { type JsonObject, type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
+import { type JsonObject, metadataOf } from '../../../api/object.js'
 import { newInternalError, newInvalid } from '../../../api/status.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../chain.js'
 import { forbid } from '../../forbid.js'
 import { type AdmissionObjects, NAMESPACES, PODS } from '../../objects.js'
-import { type Container, hasPodTemplate, type Pod, type PodTemplate, podTemplateOf } from '../pod.js'
+import { type AnyContainer, hasPodTemplate, type PodParts, podTemplateOf } from '../pod.js'
 import { type PodSecurityConfiguration, podSecurityConfiguration } from './configuration.js'
 import { evaluate, violationDetails, violationReasons } from './evaluate.js'
 import {
@@ -65,7 +66,7 @@ export class PodSecurity implements AdmissionPlugin {
   }
 
   async #pod(attributes: AdmissionAttributes, isPod: boolean): Promise<void> {
-    const { namespace, object = {}, oldObject } = attributes
+    const { namespace, object = {}, oldObject }: AdmissionAttributes<Pod> = attributes
     const found =
       (await this.#objects.get(NAMESPACES, '', namespace)) ?? (await this.#objects.getLive(NAMESPACES, '', namespace))
     if (found === undefined) {
@@ -78,12 +79,12 @@ export class PodSecurity implements AdmissionPlugin {
     if (!isPod && policy.warn.level === 'privileged' && policy.audit.level === 'privileged') return
     if (isPod && oldObject !== undefined && !bringsImage(object, oldObject)) return
     const pod = isPod
-      ? { metadata: metadataOf(object), spec: (object as Pod).spec ?? {} }
+      ? { metadata: metadataOf(object), spec: object.spec ?? {} }
       : podTemplateOf(attributes.resource, object)
     if (pod !== undefined) this.#evaluate(attributes, pod, policy, isPod)
   }
 
-  #evaluate(attributes: AdmissionAttributes, pod: PodTemplate, policy: Policy, enforced: boolean): void {
+  #evaluate(attributes: AdmissionAttributes, pod: PodParts, policy: Policy, enforced: boolean): void {
     if (this.#config.exemptRuntimeClasses.has(pod.spec.runtimeClassName ?? '')) {
       attributes.addAnnotation(`${ANNOTATION}exempt`, 'runtimeClass')
       return
@@ -186,11 +187,11 @@ function exemptWarning(policy: Policy, defaults: Policy, labels: Readonly<Record
 }
 
 /** Of what may change in a pod only images and new containers matter. */
-function bringsImage(object: KubeObject, oldObject: KubeObject): boolean {
-  const [next, old] = [(object as Pod).spec ?? {}, (oldObject as Pod).spec ?? {}]
-  const differ = (a: readonly Container[] = [], b: readonly Container[] = []): boolean =>
+function bringsImage({ spec: next = {} }: Pod, { spec: old = {} }: Pod): boolean {
+  const differ = (a: readonly AnyContainer[], b: readonly AnyContainer[]): boolean =>
     a.length !== b.length || a.some(({ image }, i) => image !== b[i]!.image)
-  if (differ(next.containers, old.containers) || differ(next.initContainers, old.initContainers)) return true
+  if (differ(next.containers ?? [], old.containers ?? [])) return true
+  if (differ(next.initContainers ?? [], old.initContainers ?? [])) return true
   const known = new Map((old.ephemeralContainers ?? []).map(({ name, image }) => [name, image]))
   return (next.ephemeralContainers ?? []).some(({ name, image }) => !known.has(name) || known.get(name) !== image)
 }

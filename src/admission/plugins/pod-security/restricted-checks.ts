@@ -1,5 +1,6 @@
 /** Thread: any. The restricted level: what hardening asks of every pod, on top of the baseline. */
-import { allContainers, type Volume } from '../pod.js'
+import type { Volume } from '../../../api/generated/kinds/core.v1.js'
+import { allContainers } from '../pod.js'
 import { isBadSeccomp, maskedProc, seccompFields } from './baseline-checks.js'
 import {
   type Check,

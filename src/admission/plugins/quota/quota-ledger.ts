@@ -11,22 +11,14 @@
  * expires, a process that dies between the two writes) leaves too much behind, and that is mended before anybody is refused.
  * A recount cannot see what others have taken and not stored yet; it counts only if the quota stood still around it.
  */
+import type { ResourceQuota, ResourceQuotaStatus } from '../../../api/generated/kinds/core.v1.js'
 import type { GroupResource, GroupVersionResource } from '../../../api/group-version.js'
 import type { Quantity } from '../../../api/quantity.js'
 import { assert } from '../../../lib/assert.js'
 import type { Clock } from '../../../lib/clock.js'
 import type { AdmissionObjects } from '../../objects.js'
 import { RESOURCE_QUOTAS } from '../../objects.js'
-import {
-  addUsage,
-  isCurrent,
-  type QuotaStatus,
-  type ResourceQuotaObject,
-  showUsage,
-  type Usage,
-  usageOf,
-  ZERO,
-} from './quota.js'
+import { addUsage, isCurrent, showUsage, type Usage, usageOf, ZERO } from './quota.js'
 import { matchesScopes } from './scopes.js'
 import { resourceBehind, usageOfObject } from './usage.js'
 
@@ -35,7 +27,7 @@ export interface QuotaStatusStore {
   update(
     namespace: string,
     name: string,
-    change: (quota: ResourceQuotaObject) => Promise<QuotaStatus | undefined>,
+    change: (quota: ResourceQuota) => Promise<ResourceQuotaStatus | undefined>,
   ): Promise<void>
 }
 
@@ -75,13 +67,13 @@ export class QuotaLedger {
   }
 
   /** Takes `delta`, all of it or nothing. Gives the reason of a refusal, or ''. */
-  async charge(quota: ResourceQuotaObject, delta: Usage): Promise<string> {
+  async charge(quota: ResourceQuota, delta: Usage): Promise<string> {
     const refusal = await this.#queue(quota, delta)
     if (refusal === '' || !(await this.#mended(quota, delta))) return refusal
     return this.#queue(quota, delta)
   }
 
-  #queue(quota: ResourceQuotaObject, delta: Usage): Promise<string> {
+  #queue(quota: ResourceQuota, delta: Usage): Promise<string> {
     const { namespace = '', name = '' } = quota.metadata ?? {}
     const key = `${namespace}/${name}`
     const entry = this.#entries.get(key) ?? new Entry()
@@ -125,12 +117,12 @@ export class QuotaLedger {
   }
 
   /** Counts again before somebody is refused; true when the status was wrong and is not any more. */
-  async #mended(quota: ResourceQuotaObject, delta: Usage): Promise<boolean> {
+  async #mended(quota: ResourceQuota, delta: Usage): Promise<boolean> {
     const { objects, clock } = this.#options
     const { namespace = '', name = '' } = quota.metadata ?? {}
     const entry = this.#entries.get(`${namespace}/${name}`) ?? new Entry()
     if (clock.monotonicMs() - entry.agreedAt < TRUST_MS) return false
-    const seen = (await objects.getLive(RESOURCE_QUOTAS, namespace, name)) as ResourceQuotaObject | undefined
+    const seen = await objects.getLive(RESOURCE_QUOTAS, namespace, name)
     if (seen === undefined) return true
     const fits = exceeded(delta, addUsage(await this.#recount(seen), delta), seen.spec?.hard ?? {}).length === 0
     if (!fits) {
@@ -148,7 +140,7 @@ export class QuotaLedger {
   }
 
   /** Everything that is there, by the newest state. */
-  async #recount(quota: ResourceQuotaObject): Promise<Map<string, Quantity>> {
+  async #recount(quota: ResourceQuota): Promise<Map<string, Quantity>> {
     const hard = quota.spec?.hard ?? {}
     let used = new Map<string, Quantity>()
     const behind = new Map<string, GroupResource>()
@@ -189,7 +181,7 @@ const texts = (usage: Usage, hard: Readonly<Record<string, string>>): Record<str
       .map((name) => [name, (usage.get(name) ?? ZERO).toString()]),
   )
 
-function refusalOf(quota: ResourceQuotaObject, names: readonly string[], delta: Usage, used: Usage): string {
+function refusalOf(quota: ResourceQuota, names: readonly string[], delta: Usage, used: Usage): string {
   const hard = quota.spec?.hard ?? {}
   return [
     `exceeded quota: ${quota.metadata?.name}`,

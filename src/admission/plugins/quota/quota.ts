@@ -1,26 +1,6 @@
 /** Thread: any. A ResourceQuota as admission sees it, and amounts by the name of what they count. */
-import type { KubeObject } from '../../../api/object.js'
+import type { ResourceQuota } from '../../../api/generated/kinds/core.v1.js'
 import { parseQuantity, Quantity } from '../../../api/quantity.js'
-
-export interface ScopeRequirement {
-  readonly scopeName?: string
-  readonly operator?: string
-  readonly values?: readonly string[]
-}
-
-export interface QuotaStatus {
-  hard?: Record<string, string>
-  used?: Record<string, string>
-}
-
-export interface ResourceQuotaObject extends KubeObject {
-  spec?: {
-    hard?: Record<string, string>
-    scopes?: string[]
-    scopeSelector?: { matchExpressions?: ScopeRequirement[] }
-  }
-  status?: QuotaStatus
-}
 
 export type Usage = ReadonlyMap<string, Quantity>
 
@@ -51,7 +31,7 @@ export const showUsage = (names: readonly string[], amount: (name: string) => st
     .join(',')
 
 /** The status counts everything that the spec limits, by the same limits. */
-export function isCurrent({ spec, status }: ResourceQuotaObject): boolean {
+export function isCurrent({ spec, status }: ResourceQuota): boolean {
   const hard = spec?.hard ?? {}
   const names = Object.keys(hard)
   return (

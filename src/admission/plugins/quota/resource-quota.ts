@@ -1,20 +1,14 @@
 /** Thread: pool. A namespace uses no more than its quotas let it; see quota-ledger.ts for how that is kept true. */
+import type {
+  ResourceQuota as ResourceQuotaKind,
+  ScopedResourceSelectorRequirement,
+} from '../../../api/generated/kinds/core.v1.js'
 import type { GroupResource } from '../../../api/group-version.js'
 import type { JsonObject, KubeObject } from '../../../api/object.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../../chain.js'
 import { forbid } from '../../forbid.js'
 import { type AdmissionObjects, RESOURCE_QUOTAS } from '../../objects.js'
-import type { Pod } from '../pod.js'
-import {
-  addUsage,
-  counted,
-  NO_USAGE,
-  negated,
-  type ResourceQuotaObject,
-  type ScopeRequirement,
-  type Usage,
-  usageOf,
-} from './quota.js'
+import { addUsage, counted, NO_USAGE, negated, type Usage, usageOf } from './quota.js'
 import type { QuotaLedger } from './quota-ledger.js'
 import { matchesScopes } from './scopes.js'
 import { hasEnded, unstated, usageOfObject } from './usage.js'
@@ -29,7 +23,7 @@ interface LimitedResource {
   readonly apiGroup?: string
   readonly resource?: string
   readonly matchContains?: readonly string[]
-  readonly matchScopes?: readonly ScopeRequirement[]
+  readonly matchScopes?: readonly ScopedResourceSelectorRequirement[]
 }
 
 export function resourceQuotaErrors(config: JsonObject): string[] {
@@ -75,7 +69,7 @@ export class ResourceQuota implements AdmissionPlugin {
   async deleted(resource: GroupResource, object: KubeObject): Promise<void> {
     const { namespace = '' } = object.metadata ?? {}
     if (namespace === '' || IGNORED.has(`${resource.group}/${resource.resource}`)) return
-    const quotas = (await this.#objects.list(RESOURCE_QUOTAS, namespace)) as readonly ResourceQuotaObject[]
+    const quotas = await this.#objects.list(RESOURCE_QUOTAS, namespace)
     for (const quota of quotas) {
       if (quota.status?.used === undefined || !matchesScopes(quota, resource.resource, object)) continue
       const freed = counted(usageOfObject(resource, object), quota.spec?.hard ?? {})
@@ -83,12 +77,12 @@ export class ResourceQuota implements AdmissionPlugin {
     }
   }
 
-  async #check(attributes: AdmissionAttributes, quotas: readonly ResourceQuotaObject[]): Promise<void> {
+  async #check(attributes: AdmissionAttributes, quotas: readonly ResourceQuotaKind[]): Promise<void> {
     const { object, oldObject, operation, resource, subresource, dryRun } = attributes
     if (object === undefined) return
-    if (subresource === 'status' && (!hasEnded(object as Pod) || hasEnded(oldObject as Pod))) return
+    if (subresource === 'status' && (!hasEnded(object) || hasEnded(oldObject ?? {}))) return
     if (operation === 'CREATE') this.#refuseUncovered(attributes, quotas)
-    const taken: [ResourceQuotaObject, Usage][] = []
+    const taken: [ResourceQuotaKind, Usage][] = []
     for (const quota of quotas) {
       const hard = quota.spec?.hard ?? {}
       const use = (one: KubeObject | undefined): Usage =>
@@ -110,14 +104,14 @@ export class ResourceQuota implements AdmissionPlugin {
     })
   }
 
-  #refuseUnstated(attributes: AdmissionAttributes, quota: ResourceQuotaObject): void {
-    const missing = unstated(attributes.object as Pod, quota.spec?.hard ?? {})
+  #refuseUnstated(attributes: AdmissionAttributes, quota: ResourceQuotaKind): void {
+    const missing = unstated(attributes.object ?? {}, quota.spec?.hard ?? {})
     if (missing.length > 0)
       throw forbid(attributes, `failed quota: ${quota.metadata?.name}: must specify ${missing.join('; ')}`)
   }
 
   /** Of resources that the configuration limits nothing is made where no quota counts it. */
-  #refuseUncovered(attributes: AdmissionAttributes, quotas: readonly ResourceQuotaObject[]): void {
+  #refuseUncovered(attributes: AdmissionAttributes, quotas: readonly ResourceQuotaKind[]): void {
     const { resource, object = {} } = attributes
     for (const limited of this.#limited) {
       if ((limited.apiGroup ?? '') !== resource.group || limited.resource !== resource.resource) continue
@@ -141,12 +135,12 @@ export class ResourceQuota implements AdmissionPlugin {
   }
 }
 
-const hasScope = ({ spec }: ResourceQuotaObject, name: string): boolean =>
+const hasScope = ({ spec }: ResourceQuotaKind, name: string): boolean =>
   spec?.scopes?.includes(name) === true ||
   spec?.scopeSelector?.matchExpressions?.some(({ scopeName }) => scopeName === name) === true
 
 /** For a dry run: by what the status says now. */
-function wouldExceed(quota: ResourceQuotaObject, delta: Usage): string {
+function wouldExceed(quota: ResourceQuotaKind, delta: Usage): string {
   const [hard, used] = [usageOf(quota.spec?.hard ?? {}), usageOf(quota.status?.used ?? {})]
   const over = [...addUsage(used, delta)].filter(
     ([name, amount]) => (delta.get(name)?.sign ?? 0) > 0 && hard.has(name) && amount.compare(hard.get(name)!) > 0,

@@ -1,11 +1,18 @@
 /** Thread: any. Which quotas are about an object: those whose scopes it is all in. */
+import type {
+  PersistentVolumeClaim,
+  Pod,
+  PodAffinityTerm,
+  PodSpec,
+  ResourceQuota,
+  ScopedResourceSelectorRequirement,
+} from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
-import { type AffinityTerm, isBestEffort, type Pod, type PodSpec } from '../pod.js'
-import type { ResourceQuotaObject, ScopeRequirement } from './quota.js'
+import { isBestEffort } from '../pod.js'
 
-type Matcher = (object: KubeObject, requirement: ScopeRequirement) => boolean
+type Matcher = (object: KubeObject, requirement: ScopedResourceSelectorRequirement) => boolean
 
-const spec = (object: KubeObject): PodSpec => (object as Pod).spec ?? {}
+const spec = (pod: Pod): PodSpec => pod.spec ?? {}
 const isTerminating = (object: KubeObject): boolean => Number(spec(object).activeDeadlineSeconds ?? -1) >= 0
 
 const POD_SCOPES: ReadonlyMap<string, Matcher> = new Map<string, Matcher>([
@@ -23,9 +30,11 @@ const CLAIM_SCOPES: ReadonlyMap<string, Matcher> = new Map<string, Matcher>([
 
 const NO_SCOPES: ReadonlyMap<string, Matcher> = new Map()
 
-export function matchesScopes({ spec: quota }: ResourceQuotaObject, resource: string, object: KubeObject): boolean {
+export function matchesScopes({ spec: quota }: ResourceQuota, resource: string, object: KubeObject): boolean {
   const matchers = resource === 'pods' ? POD_SCOPES : resource === 'persistentvolumeclaims' ? CLAIM_SCOPES : NO_SCOPES
-  const plain = (quota?.scopes ?? []).map((scopeName): ScopeRequirement => ({ scopeName, operator: 'Exists' }))
+  const plain = (quota?.scopes ?? []).map(
+    (scopeName): ScopedResourceSelectorRequirement => ({ scopeName, operator: 'Exists' }),
+  )
   return [...plain, ...(quota?.scopeSelector?.matchExpressions ?? [])].every(
     (requirement) => matchers.get(requirement.scopeName ?? '')?.(object, requirement) === true,
   )
@@ -33,7 +42,10 @@ export function matchesScopes({ spec: quota }: ResourceQuotaObject, resource: st
 
 const valueList = (value: string | undefined): string[] => (value === undefined || value === '' ? [] : [value])
 
-function matchesValues(present: readonly string[], { operator = 'Exists', values = [] }: ScopeRequirement): boolean {
+function matchesValues(
+  present: readonly string[],
+  { operator = 'Exists', values = [] }: ScopedResourceSelectorRequirement,
+): boolean {
   switch (operator) {
     case 'In':
       return present.some((value) => values.includes(value))
@@ -47,25 +59,20 @@ function matchesValues(present: readonly string[], { operator = 'Exists', values
 }
 
 /** What a claim has, what it wants, and what is being changed to. */
-function attributesClasses(claim: KubeObject): string[] {
-  const { volumeAttributesClassName } = (claim['spec'] ?? {}) as { volumeAttributesClassName?: string }
-  const status = (claim['status'] ?? {}) as {
-    currentVolumeAttributesClassName?: string
-    modifyVolumeStatus?: { targetVolumeAttributesClassName?: string }
-  }
+function attributesClasses({ spec, status }: PersistentVolumeClaim): string[] {
   return [
-    volumeAttributesClassName,
-    status.currentVolumeAttributesClassName,
-    status.modifyVolumeStatus?.targetVolumeAttributesClassName,
+    spec?.volumeAttributesClassName,
+    status?.currentVolumeAttributesClassName,
+    status?.modifyVolumeStatus?.targetVolumeAttributesClassName,
   ].flatMap(valueList)
 }
 
-function affinityTerms({ affinity }: PodSpec): AffinityTerm[] {
+function affinityTerms({ affinity }: PodSpec): PodAffinityTerm[] {
   return [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((one) => [
     ...(one?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
     ...(one?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm ?? {}),
   ])
 }
 
-const crossesNamespaces = ({ namespaces = [], namespaceSelector }: AffinityTerm): boolean =>
+const crossesNamespaces = ({ namespaces = [], namespaceSelector }: PodAffinityTerm): boolean =>
   namespaces.length > 0 || namespaceSelector !== undefined

@@ -1,8 +1,11 @@
 /** Thread: any. What one object uses of the things that quotas count. */
+
+import type { Container, PersistentVolumeClaim, Pod, Service } from '../../../api/generated/kinds/core.v1.js'
+import type { ResourceClaim } from '../../../api/generated/kinds/resource.v1.js'
 import { formatGroupResource, type GroupResource, parseGroupResource } from '../../../api/group-version.js'
 import type { KubeObject } from '../../../api/object.js'
 import { parseQuantity, Quantity } from '../../../api/quantity.js'
-import { type Container, type Pod, podAmounts } from '../pod.js'
+import { podAmounts } from '../pod.js'
 import { ONE, type Usage } from './quota.js'
 
 /** Of the core group these may be counted by their name alone, without `count/`. */
@@ -51,59 +54,42 @@ function addRequest(usage: Map<string, Quantity>, name: string, amount: Quantity
   if (COMPUTE.has(name) || name.startsWith('hugepages-')) usage.set(name, amount)
 }
 
-function addService(usage: Map<string, Quantity>, service: KubeObject): void {
-  const {
-    type,
-    ports = [],
-    allocateLoadBalancerNodePorts,
-  } = (service['spec'] ?? {}) as {
-    type?: string
-    ports?: { nodePort?: number }[]
-    allocateLoadBalancerNodePorts?: boolean
-  }
+function addService(usage: Map<string, Quantity>, { spec }: Service): void {
+  const { type, ports, allocateLoadBalancerNodePorts } = spec ?? {}
   if (type === 'LoadBalancer') usage.set('services.loadbalancers', ONE)
   const balanced = type === 'LoadBalancer' && allocateLoadBalancerNodePorts === false
-  const count = balanced ? ports.filter(({ nodePort = 0 }) => nodePort !== 0).length : ports.length
-  if (type === 'NodePort' || type === 'LoadBalancer') usage.set('services.nodeports', Quantity.ofInteger(count))
+  const counted = (ports ?? []).filter(({ nodePort = 0 }) => !balanced || nodePort !== 0)
+  if (type === 'NodePort' || type === 'LoadBalancer')
+    usage.set('services.nodeports', Quantity.ofInteger(counted.length))
 }
 
-function addClaim(usage: Map<string, Quantity>, claim: KubeObject): void {
-  const spec = (claim['spec'] ?? {}) as { storageClassName?: string; resources?: { requests?: Record<string, string> } }
-  const beta = claim.metadata?.annotations?.['volume.beta.kubernetes.io/storage-class']
-  const className = beta ?? spec.storageClassName ?? ''
+function addClaim(usage: Map<string, Quantity>, { metadata, spec, status }: PersistentVolumeClaim): void {
+  const beta = metadata?.annotations?.['volume.beta.kubernetes.io/storage-class']
+  const className = beta ?? spec?.storageClassName ?? ''
   if (className !== '') usage.set(`${className}${OF_STORAGE_CLASS}persistentvolumeclaims`, ONE)
-  const wanted = spec.resources?.requests?.['storage']
+  const wanted = spec?.resources?.requests?.['storage']
   if (wanted === undefined) return
   // While a volume shrinks back after a failed growth it still holds what it was given.
-  const status = (claim['status'] ?? {}) as { allocatedResources?: Record<string, string> }
-  const [asked, given] = [parseQuantity(wanted), parseQuantity(status.allocatedResources?.['storage'] ?? '0')]
+  const [asked, given] = [parseQuantity(wanted), parseQuantity(status?.allocatedResources?.['storage'] ?? '0')]
   const amount = given.compare(asked) > 0 ? given : asked
   usage.set('requests.storage', amount)
   if (className !== '') usage.set(`${className}${OF_STORAGE_CLASS}requests.storage`, amount)
 }
 
-interface DeviceRequest {
-  deviceClassName?: string
-  allocationMode?: string
-  count?: number
-}
-
 /** Of alternatives only one is taken: the largest counts. For `All`, so many as one claim can hold. */
-const MAX_DEVICES = 32
+const MAX_DEVICES = Quantity.ofInteger(32)
 
-function addDevices(usage: Map<string, Quantity>, claim: KubeObject): void {
-  const { devices } = (claim['spec'] ?? {}) as {
-    devices?: { requests?: { exactly?: DeviceRequest; firstAvailable?: DeviceRequest[] }[] }
-  }
-  for (const { exactly, firstAvailable = [] } of devices?.requests ?? []) {
-    const most = new Map<string, number>()
+function addDevices(usage: Map<string, Quantity>, { spec }: ResourceClaim): void {
+  for (const { exactly, firstAvailable = [] } of spec?.devices?.requests ?? []) {
+    const most = new Map<string, Quantity>()
     for (const { deviceClassName = '', allocationMode, count = 1 } of exactly ? [exactly] : firstAvailable) {
-      const amount = allocationMode === 'All' ? MAX_DEVICES : count
-      most.set(deviceClassName, Math.max(most.get(deviceClassName) ?? 0, amount))
+      const amount = allocationMode === 'All' ? MAX_DEVICES : Quantity.ofInteger(count)
+      const known = most.get(deviceClassName)
+      if (known === undefined || known.compare(amount) < 0) most.set(deviceClassName, amount)
     }
     for (const [className, amount] of most) {
       const name = `${className}${OF_DEVICE_CLASS}`
-      usage.set(name, usage.get(name)?.add(Quantity.ofInteger(amount)) ?? Quantity.ofInteger(amount))
+      usage.set(name, usage.get(name)?.add(amount) ?? amount)
     }
   }
 }
