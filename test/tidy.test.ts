@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
@@ -93,4 +93,22 @@ t.test('a file holds one noun', async (t) => {
     long.map(({ name }) => name),
     [],
   )
+})
+
+t.test('files of src that the documents name are there', async (t) => {
+  const documents = [
+    'docs/ARCHITECTURE.md',
+    'docs/adding-a-resource.md',
+    'docs/kube-apiserver-map.md',
+    'CONTRIBUTING.md',
+  ]
+  const named =
+    /`(?:src\/)?((?:main|workers|cacher|storage|registry|api|auth|admission|lib|protocol|metrics)\/[a-z0-9/.-]+\.ts)`/g
+  const missing = documents.flatMap((document) =>
+    [...readFileSync(document, 'utf8').matchAll(named)]
+      .map(([, file]) => file!)
+      .filter((file) => !existsSync(path.join('src', file)))
+      .map((file) => `${document}: ${file}`),
+  )
+  t.same(missing, [])
 })
