@@ -97,6 +97,10 @@ export const requestFamilies = {
     'verb',
     ...REQUEST.slice(0, -1),
   ),
+  exchangeFailures: counter(
+    'keelson_exchange_failures_total',
+    'Exchanges that an exception in a callback has ended; the process goes on.',
+  ),
 }
 
 export const authFamilies = {

@@ -11,6 +11,7 @@ import type { RenewedCredentials, ServerCredentials, TlsFiles } from '../../prot
 import type { Served } from '../../workers/scheme/served.js'
 import type { Config } from '../flags/config.js'
 import { BulkTurns } from '../http/bulk-turns.js'
+import { type ExchangeFailures, loggedFailures } from '../http/exchange-failures.js'
 import { HttpServer } from '../http/http-server.js'
 import { NonResourcePaths } from '../paths/non-resource-paths.js'
 import type { FrontEnd } from '../request/front-end.js'
@@ -25,6 +26,7 @@ interface AssemblyParts {
   readonly frontEnd: FrontEnd
   readonly turns: BulkTurns
   readonly lifecycle: Lifecycle
+  readonly failures: ExchangeFailures
 }
 
 export class FrontEndAssembly implements Closable {
@@ -35,9 +37,20 @@ export class FrontEndAssembly implements Closable {
   readonly #served: Served
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
+  readonly #failures: ExchangeFailures
   #http: HttpServer | undefined
 
-  private constructor({ config, served, credentials, authentication, frontEnd, turns, lifecycle }: AssemblyParts) {
+  private constructor({
+    config,
+    served,
+    credentials,
+    authentication,
+    frontEnd,
+    turns,
+    lifecycle,
+    failures,
+  }: AssemblyParts) {
+    this.#failures = failures
     this.#config = config
     this.#served = served
     this.#tls = credentials.tls
@@ -55,7 +68,16 @@ export class FrontEndAssembly implements Closable {
     const turns = new BulkTurns()
     const paths = new NonResourcePaths()
     const frontEnd = openFrontEnd(options, access, turns, paths, lifecycle)
-    const assembly = new FrontEndAssembly({ config, served, credentials, authentication, frontEnd, turns, lifecycle })
+    const assembly = new FrontEndAssembly({
+      config,
+      served,
+      credentials,
+      authentication,
+      frontEnd,
+      turns,
+      lifecycle,
+      failures: loggedFailures(options.logger, options.recorder),
+    })
     assembly.#serve()
     installPaths(options, access, paths, () => `${config.host}:${assembly.port}`)
     return assembly
@@ -70,7 +92,15 @@ export class FrontEndAssembly implements Closable {
   async listen(port: number, sharePort: boolean): Promise<number> {
     const { host } = this.#config
     const tls = this.#tls
-    const http = new HttpServer({ host, port, tls, sharePort, turns: this.#turns, onRequest: this.#frontEnd.handle })
+    const http = new HttpServer({
+      host,
+      port,
+      tls,
+      sharePort,
+      turns: this.#turns,
+      onRequest: this.#frontEnd.handle,
+      failures: this.#failures,
+    })
     await http.start()
     this.#http = http
     this.#lifecycle.own('http', http)

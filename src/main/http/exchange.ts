@@ -11,6 +11,7 @@ import { assert } from '../../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
+import type { ExchangeFailures } from './exchange-failures.js'
 import type { RequestHead } from './request-head.js'
 import { type ResponseHead, writeHead } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
@@ -35,6 +36,9 @@ const HELD_BODY_BYTES = 64 * 1024
 /** Answers up to this are written at once: slicing them would cost more than it gives others. */
 const AT_ONCE_BYTES = 64 * 1024
 
+/** Of a WebSocket: something failed here. */
+const INTERNAL_ERROR_CLOSURE = 1011
+
 /** Turns the connection into a WebSocket; calls the socket's `opened` before it returns. */
 export type Upgrade = (protocol: string, socket: ServerSocket) => void
 
@@ -55,10 +59,20 @@ export class Exchange implements Credentials {
   #body: BodyReader | BodyStream | undefined
   #certificate: string | undefined
   readonly #upgrade: Upgrade | undefined
+  readonly #failures: ExchangeFailures | undefined
+  /** Once the connection is a WebSocket: from then on nothing may touch the response. */
+  #socket: ServerSocket | undefined
 
   /** Without turns, a large answer is written as fast as the client takes it. */
-  constructor(head: RequestHead, port: ResponsePort, turns?: BulkTurns, upgrade?: Upgrade) {
+  constructor(
+    head: RequestHead,
+    port: ResponsePort,
+    turns?: BulkTurns,
+    upgrade?: Upgrade,
+    failures?: ExchangeFailures,
+  ) {
     this.#upgrade = upgrade
+    this.#failures = failures
     this.head = head
     this.#port = port
     this.#turns = turns
@@ -107,13 +121,13 @@ export class Exchange implements Credentials {
   }
 
   clientCertificate(): string {
-    if (this.#state === 'aborted' || this.#state === 'ended') return ''
+    if (this.over || this.#socket !== undefined) return this.#certificate ?? ''
     this.#certificate ??= this.#port.getX509Certificate?.() ?? ''
     return this.#certificate
   }
 
   remoteAddress(): string {
-    if (this.#state === 'aborted' || this.#state === 'ended') return ''
+    if (this.over || this.#socket !== undefined) return ''
     return Buffer.from(this.#port.getRemoteAddressAsText()).toString('latin1')
   }
 
@@ -131,7 +145,9 @@ export class Exchange implements Credentials {
         this.#bytes += bytes
       },
       () => this.#end(),
+      (error) => this.fail(error),
     )
+    this.#socket = socket
     this.#port.cork(() => this.#upgrade!(protocol, socket))
     return socket
   }
@@ -151,8 +167,8 @@ export class Exchange implements Credentials {
 
   #aborted(): void {
     this.#state = 'aborted'
-    for (const listener of this.#abortListeners ?? []) listener()
-    this.#finished(0)
+    for (const listener of this.#abortListeners ?? []) this.attempt(listener)
+    this.attempt(() => this.#finished(0))
   }
 
   #finished(status: number): void {
@@ -217,7 +233,7 @@ export class Exchange implements Credentials {
     if (this.aborted) stream.gone()
     else {
       this.onAbort(() => stream.gone())
-      port.onData((chunk, isLast) => stream.take(chunk, isLast))
+      port.onData((chunk, isLast) => this.attempt(() => stream.take(chunk, isLast)))
       stream.pause()
     }
     return stream
@@ -226,7 +242,7 @@ export class Exchange implements Credentials {
   #startBody(body: BodyReader): void {
     if (Number(this.head.contentLength) > body.dropLimitBytes) body.refuse()
     this.onAbort(() => body.gone())
-    this.#port.onData((chunk, isLast) => body.take(chunk, isLast))
+    this.#port.onData((chunk, isLast) => this.attempt(() => body.take(chunk, isLast)))
   }
 
   respond(head: ResponseHead, body: Uint8Array | string): void {
@@ -255,7 +271,37 @@ export class Exchange implements Credentials {
 
   /** Gives up an answer under way: the client learns by the end of its connection that it is not whole. */
   breakOff(): void {
-    if (this.#state === 'answering') this.#port.close()
+    if (this.#state !== 'answering') return
+    if (this.#socket === undefined) this.#port.close()
+    else this.#socket.close(INTERNAL_ERROR_CLOSURE, '')
+  }
+
+  /** The same callback; what it throws ends this exchange and nothing else. For callbacks of streams and sockets. */
+  guard<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
+    return (...args) => this.attempt(() => callback(...args))
+  }
+
+  /** Calls it; what it throws ends this exchange and nothing else. */
+  attempt(callback: () => void): void {
+    try {
+      callback()
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  /** Ends the exchange because of what should never have failed: with 500 when nothing is out yet, else by breaking off. */
+  fail(error: unknown): void {
+    this.panicked = true
+    this.#failures?.failed(error, this.head)
+    try {
+      if (this.#state === 'open') this.respondAndClose({ status: 500, contentType: 'text/plain' }, 'internal error\n')
+      else this.breakOff()
+    } catch (second) {
+      // The connection cannot even be closed: it is gone.
+      this.#failures?.failed(second, this.head)
+      this.#state = 'aborted'
+    }
   }
 
   /** Ends with the connection closed: for a client whose request cannot be read to its end. */
@@ -311,7 +357,12 @@ export class Exchange implements Credentials {
   /** An answer without known end; `filler` may stand between two frames. Undefined when the client is gone already. */
   startStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
-    if (this.#upgrade !== undefined) return this.#startSocketStream(head)
+    return this.#upgrade === undefined ? this.startPlainStream(head, filler) : this.#startSocketStream(head)
+  }
+
+  /** In HTTP, also to one who asked for a WebSocket and does not get it. */
+  startPlainStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
+    if (this.#state !== 'open') return undefined
     this.#state = 'answering'
     this.#status = head.status
     this.tap?.responseHead?.(head, true)

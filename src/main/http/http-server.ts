@@ -7,6 +7,8 @@ import type { Closable } from '../../lib/lifecycle.js'
 import type { TlsFiles } from '../../protocol/server-credentials.js'
 import type { BulkTurns } from './bulk-turns.js'
 import { Exchange, type Upgrade } from './exchange.js'
+import type { ExchangeFailures } from './exchange-failures.js'
+import { headProblem } from './head-check.js'
 import { portProblem } from './port-probe.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponsePort } from './response-port.js'
@@ -27,6 +29,7 @@ export interface HttpServerOptions {
   /** Large answers take turns. */
   readonly turns: BulkTurns
   readonly onRequest: (exchange: Exchange) => void
+  readonly failures?: ExchangeFailures | undefined
 }
 
 /** There, and not in the types. */
@@ -122,8 +125,9 @@ export class HttpServer implements Closable {
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
     const head = new UwsRequestHead(request)
-    const exchange = new Exchange(head, response as unknown as ResponsePort, this.#options.turns)
-    this.#options.onRequest(exchange)
+    const { turns, failures } = this.#options
+    const exchange = new Exchange(head, response as unknown as ResponsePort, turns, undefined, failures)
+    this.#begin(exchange)
     head.turnEnded(exchange.over)
   }
 
@@ -134,8 +138,25 @@ export class HttpServer implements Closable {
     head.keepHeaders()
     const upgrade: Upgrade = (protocol, socket) => response.upgrade({ socket }, key, protocol, '', context)
     const port = response as unknown as ResponsePort
-    this.#options.onRequest(new Exchange(head, port, this.#options.turns, upgrade))
+    const { turns, failures } = this.#options
+    this.#begin(new Exchange(head, port, turns, upgrade, failures))
     head.turnEnded(false)
+  }
+
+  #begin(exchange: Exchange): void {
+    const problem = headProblem(exchange.head)
+    if (problem !== undefined) {
+      exchange.respondAndClose(
+        { status: 400, contentType: 'text/plain; charset=utf-8' },
+        `400 Bad Request: ${problem}\n`,
+      )
+      return
+    }
+    try {
+      this.#options.onRequest(exchange)
+    } catch (error) {
+      exchange.fail(error)
+    }
   }
 
   /** No new connections; those that are open go on. */

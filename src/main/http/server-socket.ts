@@ -27,12 +27,15 @@ const HIGH_WATER_BYTES = 256 * 1024
 export class ServerSocket {
   readonly #onSent: (bytes: number) => void
   readonly #onEnd: () => void
+  readonly #onFailure: (error: unknown) => void
   #port: SocketPort | undefined
   #listener: SocketListener | undefined
   #closed: { readonly code: number; readonly reason: string } | undefined
   #early: { readonly data: Uint8Array; readonly isBinary: boolean }[] = []
 
-  constructor(onSent: (bytes: number) => void, onEnd: () => void) {
+  /** `onFailure`: a listener threw. */
+  constructor(onSent: (bytes: number) => void, onEnd: () => void, onFailure: (error: unknown) => void) {
+    this.#onFailure = onFailure
     this.#onSent = onSent
     this.#onEnd = onEnd
   }
@@ -73,17 +76,28 @@ export class ServerSocket {
   received(message: ArrayBuffer, isBinary: boolean): void {
     const data = new Uint8Array(message.slice(0))
     if (this.#listener === undefined) this.#early.push({ data, isBinary })
-    else this.#listener.message(data, isBinary)
+    else this.#attempt(() => this.#listener?.message(data, isBinary))
   }
 
   drained(): void {
-    if (this.#port !== undefined && this.#port.getBufferedAmount() < HIGH_WATER_BYTES) this.#listener?.drain()
+    if (this.#port !== undefined && this.#port.getBufferedAmount() < HIGH_WATER_BYTES)
+      this.#attempt(() => this.#listener?.drain())
   }
 
   closed(code: number, reason: ArrayBuffer): void {
     this.#port = undefined
     this.#closed = { code, reason: Buffer.from(reason).toString() }
-    this.#listener?.close(code, this.#closed.reason)
-    this.#onEnd()
+    const { reason: text } = this.#closed
+    this.#attempt(() => this.#listener?.close(code, text))
+    this.#attempt(this.#onEnd)
+  }
+
+  /** uWebSockets.js calls this side, and an exception that reaches it ends the process. */
+  #attempt(call: () => void): void {
+    try {
+      call()
+    } catch (error) {
+      this.#onFailure(error)
+    }
   }
 }

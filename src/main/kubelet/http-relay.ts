@@ -44,6 +44,8 @@ export interface RelayOptions {
   readonly contentType?: string
   /** Changes a header of the answer; undefined: it is left out. */
   rewrite?(name: string, value: string): string | undefined
+  /** Of an upgrade: it is answered in HTTP, whatever was asked for. */
+  readonly refusal?: boolean
   /** What the body goes through. */
   readonly through?: readonly Transform[] | undefined
 }
@@ -64,22 +66,31 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
     exchange.respond(head, '')
     return
   }
-  const stream = exchange.startStream(head)
+  const stream = options.refusal === true ? exchange.startPlainStream(head) : exchange.startStream(head)
   if (stream === undefined) {
     answer.destroy()
     return
   }
   const body = bodyOf(answer, options.through)
   stream.onDrain(() => body.resume())
-  body.on('data', (chunk: Buffer) => {
-    let open = true
-    stream.cork(() => {
-      open = stream.write(chunk)
-    })
-    if (!open) body.pause()
-  })
-  body.once('end', () => stream.end())
-  body.once('error', () => exchange.breakOff())
+  body.on(
+    'data',
+    exchange.guard((chunk: Buffer) => {
+      let open = true
+      stream.cork(() => {
+        open = stream.write(chunk)
+      })
+      if (!open) body.pause()
+    }),
+  )
+  body.once(
+    'end',
+    exchange.guard(() => stream.end()),
+  )
+  body.once(
+    'error',
+    exchange.guard(() => exchange.breakOff()),
+  )
   exchange.onAbort(() => answer.destroy())
 }
 

@@ -2,6 +2,7 @@
  * Thread: main. Port forwarding as kubectl does it: the client's WebSocket carries the bytes of a SPDY
  * connection, and they are passed on as they are.
  */
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { newInternalError } from '../../api/status.js'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
@@ -47,29 +48,38 @@ export function relayTunnel({ exchange, plan, protocols, headers, trust, metrics
   })
   exchange.onAbort(() => request.destroy())
   return new Promise((resolve, reject) => {
-    request.once('response', (answer) => {
-      relayAnswer(answer, exchange)
-      resolve()
-    })
+    request.once(
+      'response',
+      exchange.guard((answer) => {
+        resolve()
+        relayAnswer(answer, exchange, { refusal: true })
+      }),
+    )
     request.on('error', (error) => reject(newInternalError(`error dialing backend: ${error.message}`)))
-    request.once('upgrade', (answer, upstream: Socket, head) => {
-      const chosen = answer.headers['x-stream-protocol-version']
-      const socket = exchange.acceptWebSocket(`${PREFIX}${typeof chosen === 'string' ? chosen : ''}`)
-      if (socket === undefined) upstream.destroy()
-      else join(socket, upstream, head)
-      resolve()
-    })
+    request.once(
+      'upgrade',
+      exchange.guard((answer: IncomingMessage, upstream: Socket, head: Buffer) => {
+        resolve()
+        const chosen = answer.headers['x-stream-protocol-version']
+        const socket = exchange.acceptWebSocket(`${PREFIX}${typeof chosen === 'string' ? chosen : ''}`)
+        if (socket === undefined) upstream.destroy()
+        else join(exchange, socket, upstream, head)
+      }),
+    )
     request.end()
   })
 }
 
-function join(socket: ServerSocket, upstream: Socket, head: Buffer): void {
-  const send = (chunk: Buffer): void => {
+function join(exchange: Exchange, socket: ServerSocket, upstream: Socket, head: Buffer): void {
+  const send = exchange.guard((chunk: Buffer): void => {
     if (!socket.send(chunk, true)) upstream.pause()
-  }
+  })
   if (head.byteLength > 0) send(head)
   upstream.on('data', send)
-  upstream.once('close', () => socket.close(NORMAL_CLOSURE, ''))
+  upstream.once(
+    'close',
+    exchange.guard(() => socket.close(NORMAL_CLOSURE, '')),
+  )
   // `close` follows and says it to the client.
   upstream.on('error', () => upstream.destroy())
   socket.listen({

@@ -38,7 +38,8 @@ export function passedHeaders(
   exchange: Exchange,
   isHidden: (name: string) => boolean,
 ): Record<string, string | string[]> {
-  const headers: Record<string, string[]> = {}
+  // Without a prototype: a client may name a header `__proto__`.
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>
   const dropped = new Set(
     exchange
       .header('connection')

@@ -41,26 +41,38 @@ export function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
   })
   exchange.onAbort(() => upstream.terminate())
   return new Promise((resolve, reject) => {
-    upstream.once('unexpected-response', (_request, answer) => {
-      relayAnswer(answer, exchange)
-      resolve()
-    })
+    upstream.once(
+      'unexpected-response',
+      exchange.guard((_request, answer) => {
+        resolve()
+        relayAnswer(answer, exchange, { refusal: true })
+      }),
+    )
     upstream.on('error', (error) => reject(newInternalError(`error dialing backend: ${error.message}`)))
-    upstream.once('open', () => {
-      const older = upstream.protocol === OLDER && !protocols.includes(OLDER)
-      const socket = exchange.acceptWebSocket(older ? NEWER! : upstream.protocol)
-      if (socket === undefined) upstream.terminate()
-      else join(socket, upstream, older)
-      resolve()
-    })
+    upstream.once(
+      'open',
+      exchange.guard(() => {
+        resolve()
+        const older = upstream.protocol === OLDER && !protocols.includes(OLDER)
+        const socket = exchange.acceptWebSocket(older ? NEWER! : upstream.protocol)
+        if (socket === undefined) upstream.terminate()
+        else join(exchange, socket, upstream, older)
+      }),
+    )
   })
 }
 
-function join(socket: ServerSocket, upstream: WebSocket, older: boolean): void {
-  upstream.on('message', (data, isBinary) => {
-    if (!socket.send(asBytes(data), isBinary)) upstream.pause()
-  })
-  upstream.on('close', (code, reason) => socket.close(code, reason.toString()))
+function join(exchange: Exchange, socket: ServerSocket, upstream: WebSocket, older: boolean): void {
+  upstream.on(
+    'message',
+    exchange.guard((data, isBinary) => {
+      if (!socket.send(asBytes(data), isBinary)) upstream.pause()
+    }),
+  )
+  upstream.on(
+    'close',
+    exchange.guard((code, reason) => socket.close(code, reason.toString())),
+  )
   socket.listen({
     message: (data, isBinary) => {
       if (older && data[0] === END_OF_CHANNEL) return

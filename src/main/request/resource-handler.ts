@@ -9,7 +9,7 @@ import type { NonResourcePaths } from '../paths/non-resource-paths.js'
 import type { PoolRequests } from '../verbs/pool-requests.js'
 import type { ReadRequest } from '../verbs/read-context.js'
 import type { ReadVerbs } from '../verbs/read-verbs.js'
-import { checkShape, ResourceTable } from '../verbs/resource-table.js'
+import { checkLegacyPath, checkShape, ResourceTable } from '../verbs/resource-table.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import type { ApiRequest } from './api-request.js'
 import type { Connector } from './connector.js'
@@ -46,6 +46,7 @@ export class ResourceHandler {
   handle(request: ApiRequest): Promise<void> | undefined {
     const { exchange, info, query } = request
     if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
+    checkLegacyPath(info, exchange.head.method)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
     if (resource.headers !== undefined) {

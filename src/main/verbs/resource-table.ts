@@ -29,6 +29,15 @@ export class ResourceTable {
 const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection'])
 const OBJECT_VERBS: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 
+/**
+ * Throws the 404 of paths that begin with /watch/ or /proxy/ where there is nothing: the first exist for GET of collections
+ * and names, the second not at all. Their verb stands in the path, so whoever may watch would else run commands by them.
+ */
+export function checkLegacyPath(info: RequestInfo, method: string): void {
+  if (info.verb === 'watch' ? method !== 'GET' || info.subresource !== '' : info.verb === 'proxy')
+    throw newGenericServerResponse(404)
+}
+
 /** Throws the 404 or 405 that a path deserves whose shape or verb the resource does not have. */
 export function checkShape(info: RequestInfo, resource: ServedResource, nameInPath: boolean): void {
   const { namespaced, verbs, subresources } = resource.info
@@ -40,7 +49,7 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
     if (subresource === undefined) throw newGenericServerResponse(404)
     // HEAD and OPTIONS are passed on like any other method.
     const any = takesSubpath(resource, subresource.name) && (info.verb === '' || info.verb === 'get')
-    if (!any && !subresource.verbs.includes(info.verb) && info.verb !== 'watch') throw newGenericServerResponse(405)
+    if (!any && !subresource.verbs.includes(info.verb)) throw newGenericServerResponse(405)
     return
   }
   if (!verbs.includes(info.verb)) throw newGenericServerResponse(405)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
+import net, { type AddressInfo } from 'node:net'
 import t from 'tap'
 import { WebSocket } from 'ws'
 import { AdmissionChain } from '#keelson/admission/chain.js'
@@ -287,5 +288,60 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
     const [code, reason] = (await once(socket, 'close')) as [number, Buffer]
     t.equal(code, 4001)
     t.equal(reason.toString(), 'as you wish')
+  })
+
+  await t.test('refuse a WebSocket in HTTP, whole or broken off, and nobody else notices', async (t) => {
+    let length = 7
+    const refuser = net.createServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.once('data', () =>
+        socket.end(`HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nContent-Length: ${length}\r\n\r\nrefused`),
+      )
+    })
+    await new Promise<void>((resolve) => refuser.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => refuser.close())
+    const { port: refusing } = refuser.address() as AddressInfo
+    const refusal = async (protocols: string[]): Promise<string> => {
+      const socket = new WebSocket(`ws://${host}/api/v1/namespaces/default/pods/p:${refusing}/proxy/x`, protocols)
+      socket.on('error', () => undefined)
+      const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, http.IncomingMessage]
+      let text = `${answer.statusCode} `
+      answer.on('data', (chunk: Buffer) => {
+        text += chunk.toString()
+      })
+      answer.on('error', () => undefined)
+      await new Promise((resolve) => answer.once('close', resolve))
+      return text
+    }
+    t.equal(await refusal([]), '403 refused')
+    t.equal(await refusal(['a', 'b']), '403 refused')
+    length = 100
+    t.match(await refusal(['a', 'b']), /^403 /, 'one that breaks off')
+    t.match(await refusal([]), /^403 /)
+    t.equal((await get(`${POD}/`)).status, 200, 'the server goes on')
+  })
+
+  await t.test('get headers with names that every object has', async (t) => {
+    const socket = new WebSocket(`ws://${host}${POD}/socket`, ['chat'], {
+      headers: JSON.parse('{"__proto__":"x","constructor":"y"}') as Record<string, string>,
+    })
+    await once(socket, 'open')
+    t.equal(Object.getOwnPropertyDescriptor(backend.headers, 'constructor')?.value, 'y')
+    socket.terminate()
+  })
+
+  await t.test('are asked for nothing by heads that can be understood in two ways', async (t) => {
+    const raw = async (headers: string): Promise<string> => {
+      const socket = net.connect(server.port, '127.0.0.1')
+      socket.write(`POST ${POD}/x HTTP/1.1\r\n${headers}\r\n\r\n`)
+      const [data] = (await once(socket, 'data')) as [Buffer]
+      socket.destroy()
+      return data.toString().split('\r\n', 1)[0]!
+    }
+    const before = backend.requests.length
+    t.match(await raw('Host: a\r\nHost: b\r\nContent-Length: 0'), /^HTTP\/1.1 400 /)
+    for (const encoding of ['identity', 'gzip, chunked', 'xchunked', 'chunked, identity'])
+      t.match(await raw(`Host: a\r\nTransfer-Encoding: ${encoding}`), /^HTTP\/1.1 (400|501) /, encoding)
+    t.equal(backend.requests.length, before)
   })
 })

@@ -52,6 +52,36 @@ function frontEnd(options: Partial<FrontEndOptions> = {}) {
   }
   return { send, ran, clock, server }
 }
+const STREAMS = ['exec', 'log', 'proxy', 'attach']
+const POD_RESOURCE = new ServedResource({
+  arena: 'pods',
+  keyPrefix: '/registry/pods/',
+  direct: true,
+  itemsCarryKind: false,
+  selectableFields: [],
+  connects: Object.fromEntries(STREAMS.map((name) => [name, name === 'proxy' ? { subpath: true } : {}])),
+  info: {
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    kind: 'Pod',
+    namespaced: true,
+    singular: 'pod',
+    verbs: ['get', 'list', 'watch'],
+    shortNames: [],
+    categories: [],
+    storageVersionHash: undefined,
+    subresources: STREAMS.map((name) => ({
+      name,
+      group: '',
+      version: 'v1',
+      kind: 'Pod',
+      verbs: ['create', 'get', 'update', 'patch', 'delete'],
+    })),
+    returnsDeleted: false,
+    servedByDefault: true,
+  },
+})
 const message = (port: FakePort): string => (JSON.parse(port.body) as { message: string }).message
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -315,4 +345,80 @@ t.test('a watch while memory fills is told to come again', async (t) => {
   t.equal(port.status, '429 Too Many Requests')
   t.equal(message(port), 'storage is (re)initializing')
   t.equal(Object.fromEntries(port.headers)['Retry-After'], '1')
+})
+
+t.test(
+  'a watch by path is a GET of a collection or a name; all else there is nothing, whoever may watch',
+  async (t) => {
+    const connected: string[] = []
+    const asked: Attributes[] = []
+    const { send, server } = frontEnd({
+      authorizer: deciding('allow', '', asked),
+      connector: { connect: async ({ info }) => void connected.push(`${info.verb} ${info.subresource}`) },
+    })
+    server.serve([POD_RESOURCE])
+    const paths = [
+      '/api/v1/watch/namespaces/default/pods/p1/exec',
+      '/api/v1/watch/namespaces/default/pods/p1/proxy/x',
+      '/api/v1/watch%2Fnamespaces/default/pods/p1/proxy',
+      '/api/v1/watch/namespaces/default/pods/p1/log',
+      '/api/v1/proxy/namespaces/default/pods/p1',
+    ]
+    for (const rawPath of paths)
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']) {
+        const port = send({ method, rawPath })
+        await turn()
+        t.equal(port.status, '404 Not Found', `${method} ${rawPath}`)
+      }
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+      t.equal(send({ method, rawPath: '/api/v1/watch/pods' }).status, '404 Not Found', method)
+    t.same(connected, [])
+  },
+)
+
+t.test('what is passed on is what the authorizer saw, however it is written', async (t) => {
+  let seen: Attributes | undefined
+  let carried: Pick<Attributes, 'verb' | 'namespace' | 'resource' | 'name' | 'subresource'> | undefined
+  const { send, server } = frontEnd({
+    authorizer: {
+      authorize: (attributes) => {
+        seen = attributes
+        return { decision: 'allow', reason: '' }
+      },
+    },
+    connector: {
+      connect: async ({ info }, input) => {
+        t.equal(input.info, info, 'the pool gets the same value')
+        carried = info
+      },
+    },
+  })
+  server.serve([POD_RESOURCE])
+  let state = 1
+  const random = (below: number): number => {
+    state = (state * 48271) % 2147483647
+    return state % below
+  }
+  const pick = <T>(from: readonly T[]): T => from[random(from.length)]!
+  const written = (text: string): string =>
+    [...text].map((c) => (random(6) === 0 ? `%${c.charCodeAt(0).toString(16).padStart(2, '0')}` : c)).join('')
+  let passed = 0
+  for (let round = 0; round < 3000; round++) {
+    const words = ['', 'watch', 'proxy', 'namespaces', 'default', 'pods', 'p1', 'exec', 'log', '..', ';a=b', 'p%2fq']
+    const tail = Array.from({ length: random(7) }, () => pick(words))
+    const known = ['namespaces', 'default', 'pods', 'p1', pick(STREAMS), ...tail.slice(0, 2)]
+    const segments = ['api', 'v1', ...(random(2) === 0 ? known : tail)]
+    const rawPath = `/${segments.map((segment) => (segment.includes('%') ? segment : written(segment))).join(pick(['/', '/', '//', '%2F']))}`
+    seen = undefined
+    carried = undefined
+    const method = pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
+    // Whatever is not passed on ends in an error here: nothing else is served.
+    if (segments.some((segment) => STREAMS.includes(segment))) send({ method, rawPath })
+    await turn()
+    if (carried === undefined) continue
+    passed++
+    const { verb, namespace, resource, name, subresource } = carried
+    t.match(seen, { verb, namespace, resource, name, subresource }, `${method} ${rawPath}`)
+  }
+  t.ok(passed > 200, `${passed} requests were passed on`)
 })
