@@ -10,6 +10,7 @@ import type { Attributes } from '#keelson/auth/interface.js'
 import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
 import type { ArenaWriter } from '#keelson/cacher/memory/shared-memory.js'
 import { systemClock } from '#keelson/lib/clock.js'
+import { nullLogger } from '#keelson/lib/logger.js'
 import { noRecorder } from '#keelson/metrics/recorder.js'
 import { cpuTime } from './cpu-time.js'
 
@@ -62,10 +63,11 @@ export async function run(): Promise<{ name: string; figure: string; note?: stri
       modes: ['RBAC'],
       webhook: { configFile: '', version: 'v1', authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
     },
-    cache: (resource) => ({ clock: reader.clock, arena: () => reader.arena(resource) }),
+    cache: (resource) => ({ clock: reader.clock, known: () => reader.arena(resource) }),
     clock: systemClock,
     random: Math.random,
     recorder: noRecorder(),
+    logger: nullLogger,
   })
   const ask = (user: string, groups: readonly string[], what: Partial<Attributes>) => {
     const attributes: Attributes = {

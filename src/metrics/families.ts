@@ -317,6 +317,11 @@ export const cacheFamilies = {
     ...BY_RESOURCE,
     'reason',
   ),
+  staleFollowers: gauge(
+    'keelson_stale_followers',
+    'Indexes (of roles, bindings, flow schemas...) that rest on the last known state of a resource that is not in memory.',
+    ...BY_RESOURCE,
+  ),
   objects: gauge('keelson_cache_objects', 'Objects in shared memory.', ...BY_RESOURCE),
   memory: gauge(
     'keelson_cache_memory_bytes',

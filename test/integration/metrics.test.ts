@@ -234,6 +234,7 @@ const QUIET: Readonly<Record<string, string>> = {
   rest_client_requests_total: 'nobody else was asked',
   keelson_fence_wait_seconds: 'on the embedded engine the clock is the truth',
   keelson_cache_fallbacks_total: 'everything is in memory',
+  keelson_stale_followers: 'everything is in memory',
   apiserver_storage_list_total: 'everything is in memory',
   apiserver_storage_list_fetched_objects_total: 'everything is in memory',
   apiserver_storage_list_evaluated_objects_total: 'everything is in memory',

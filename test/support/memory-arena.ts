@@ -70,6 +70,7 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
   #replaced = false
   #ready = false
   closed = false
+  partial = false
   /** Every state that was opened and not released. */
   pins = 0
 
@@ -136,6 +137,11 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
 
   setReady(ready: boolean): void {
     this.#ready = ready
+  }
+
+  setPartial(): void {
+    this.#ready = false
+    this.partial = true
   }
 
   ready(): boolean {

@@ -1,5 +1,6 @@
 /** Thread: any. The objects that credentials hang on (accounts, pods, secrets, nodes), from shared memory. */
 import type { Json, JsonObject } from '../../api/object.js'
+import { NEWEST, openSnapshot } from '../../cacher/read/resolve.js'
 import type { ResourceView } from '../../cacher/read/resource-view.js'
 
 export type SourceResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
@@ -38,9 +39,8 @@ export class SharedObjects implements ObjectSource {
   find(resource: SourceResource, namespace: string, name: string): FoundObject | undefined {
     // A name with a slash would reach another key.
     if (namespace.includes('/') || name.includes('/') || name === '') return undefined
-    const arena = this.#cache(resource).arena()
-    if (arena === undefined) return undefined
-    const snapshot = arena.snapshot()
+    const snapshot = openSnapshot(this.#cache(resource).arena(), NEWEST.revision)
+    if (snapshot === undefined) return undefined
     try {
       const prefix = this.#options.keyPrefix(resource)
       const record = snapshot.get(namespace === '' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`)

@@ -7,7 +7,7 @@
  */
 
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
-import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
+import { ArenaFollower, type ArenaSink, type StaleListener } from '../../cacher/read/arena-follower.js'
 import {
   type ObjectKey,
   objectKey,
@@ -49,20 +49,23 @@ export class NodeGraph {
   readonly #slices = new Map<string, string>()
   readonly #followers: readonly ArenaFollower[]
 
-  constructor(cache: CacheSource) {
+  constructor(cache: CacheSource, onStale: StaleListener = () => undefined) {
     const [pods, volumes, attachments, slices] = NODE_RESOURCES
+    const follow = (resource: string, sink: ArenaSink): ArenaFollower =>
+      new ArenaFollower(cache(resource), sink, (stale) => onStale(resource, stale))
     this.#followers = [
-      new ArenaFollower(cache(pods), this.#podSink()),
-      new ArenaFollower(cache(volumes), this.#volumeSink()),
-      new ArenaFollower(cache(attachments), directSink(this.#attachments)),
-      new ArenaFollower(cache(slices), directSink(this.#slices)),
+      follow(pods, this.#podSink()),
+      follow(volumes, this.#volumeSink()),
+      follow(attachments, directSink(this.#attachments)),
+      follow(slices, directSink(this.#slices)),
     ]
   }
 
-  /** False: something of it is not in memory, so nothing is known to belong to anybody. */
+  /** What is not in memory now stays as it was last known. False: something of it has never been known. */
   sync(): boolean {
-    for (const follower of this.#followers) if (!follower.sync()) return false
-    return true
+    let known = true
+    for (const follower of this.#followers) if (!follower.sync()) known = false
+    return known
   }
 
   belongs(node: string, kind: string, namespace: string, name: string): boolean {

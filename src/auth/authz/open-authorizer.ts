@@ -1,7 +1,9 @@
 /** Thread: any but the owner. The authorizers of a thread, from plain data and the shared memory that it reads. */
+import { staleFollowers } from '../../cacher/read/stale-followers.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import type { Logger } from '../../lib/logger.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
@@ -23,18 +25,21 @@ export interface OpenAuthorizerOptions {
   readonly clock: Clock
   readonly random: Random
   readonly recorder: Recorder
+  readonly logger: Logger
 }
 
 export interface OpenedAuthorizer extends Closable {
   readonly authorizer: Authorizer & RuleResolver
   /** There whatever the modes are: who writes roles must hold what they give. */
   readonly rbac: RbacAuthorizer
-  /** Everything that decisions rest on is in memory. */
+  /** Everything that decisions rest on is in memory, or was: what was last known stays in force. */
   ready(): boolean
 }
 
-export function openAuthorizer({ config, cache, clock, random, recorder }: OpenAuthorizerOptions): OpenedAuthorizer {
-  const index = new RbacIndex(cache)
+export function openAuthorizer(options: OpenAuthorizerOptions): OpenedAuthorizer {
+  const { config, cache, clock, random, recorder, logger } = options
+  const onStale = staleFollowers(logger, recorder)
+  const index = new RbacIndex(cache, onStale)
   const rbac = new RbacAuthorizer(index)
   const closables: Closable[] = []
   const checks: (() => boolean)[] = []
@@ -44,7 +49,7 @@ export function openAuthorizer({ config, cache, clock, random, recorder }: OpenA
         checks.push(() => index.sync())
         return rbac
       case 'Node': {
-        const graph = new NodeGraph(cache)
+        const graph = new NodeGraph(cache, onStale)
         checks.push(() => graph.sync())
         return new NodeAuthorizer(graph)
       }

@@ -4,15 +4,19 @@
  */
 
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
-import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
-import type { ResourceView } from '../../cacher/read/resource-view.js'
+import {
+  ArenaFollower,
+  type ArenaSink,
+  type FollowedView,
+  type StaleListener,
+} from '../../cacher/read/arena-follower.js'
 import { type Binding, BindingTable, type Grant, type RoleCell, type Subject } from './binding-table.js'
 import { policyRulesOf, RoleRules } from './policy-rule.js'
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io'
 
 /** The shared memory of one resource, by its storage name: `roles.rbac.authorization.k8s.io`. */
-export type CacheSource = (resource: string) => Pick<ResourceView, 'clock' | 'arena'>
+export type CacheSource = (resource: string) => FollowedView
 
 interface RawBinding {
   readonly metadata?: { readonly name?: string; readonly namespace?: string }
@@ -37,9 +41,11 @@ export class RbacIndex {
   #clusterBindings = new BindingTable()
   readonly #bindings = new Map<string, BindingTable>()
 
-  constructor(cache: CacheSource) {
-    const follow = (resource: string, sink: ArenaSink): ArenaFollower =>
-      new ArenaFollower(cache(`${resource}.${RBAC_GROUP}`), sink)
+  constructor(cache: CacheSource, onStale: StaleListener = () => undefined) {
+    const follow = (kind: string, sink: ArenaSink): ArenaFollower => {
+      const resource = `${kind}.${RBAC_GROUP}`
+      return new ArenaFollower(cache(resource), sink, (stale) => onStale(resource, stale))
+    }
     this.#followers = [
       follow('roles', this.#roleSink('Role')),
       follow('clusterroles', this.#roleSink('ClusterRole')),
@@ -48,10 +54,14 @@ export class RbacIndex {
     ]
   }
 
-  /** Everything up to the clock is taken in. False: some of it is not in memory, so nothing can be decided. */
+  /**
+   * Everything up to the clock is taken in; what is not in memory now stays as it was last known. False: some of it has
+   * never been known, so nothing can be decided.
+   */
   sync(): boolean {
-    for (const follower of this.#followers) if (!follower.sync()) return false
-    return true
+    let known = true
+    for (const follower of this.#followers) if (!follower.sync()) known = false
+    return known
   }
 
   /** A role by what a binding says of it; undefined when there is none. */

@@ -6,8 +6,11 @@
  *      └────refill──────┘
  *
  * Filling keeps back the events that the live stream brings meanwhile; filled() applies those that the list lacks.
- * A fallen resource has no arena and is read from its storage. It is filled again when the object that could not be read has changed, and
- * from time to time; not when its memory limit was the reason, since it would only fall again.
+ * A fallen resource is read from its storage. When objects that cannot be read are the reason, what can be read stays in a
+ * partial arena, kept up from the stream, for followers such as the authorizers (ResourceView.known): one broken role must
+ * not take all others away. An object that was known and became unreadable stays there as it was last read.
+ * It is filled again when nothing unreadable is left, when enough objects were deleted after the memory limit was met, and
+ * from time to time.
  */
 import { AssertionError, assert } from '../../lib/assert.js'
 import type { Logger } from '../../lib/logger.js'
@@ -39,6 +42,8 @@ export type StatusListener = (resource: string, status: ResourceStatus) => void
 
 /** Events kept back for one resource; a fill that is overtaken by more starts again. */
 const MAX_HELD_CHANGES = 100_000
+/** A resource that did not fit is tried again when so much of it has been deleted: a list is paid for by its deletions. */
+const SHRUNK_PART = 0.1
 
 export class CachedResource {
   readonly registration: ResourceRegistration
@@ -48,7 +53,16 @@ export class CachedResource {
   #status: ResourceStatus = { state: 'filling' }
   #held: Change[] = []
   #arena: ArenaWriter | undefined
-  #corruptKey: string | undefined
+  /** The arena lacks what could not be read; for followers only, and never ready again. */
+  #partial = false
+  /** Keys of what cannot be read, while it has fallen because of them. */
+  readonly #unreadable = new Set<string>()
+  /** What the fill under way could not read. */
+  #missing = new Map<string, Error>()
+  /** The stream goes on during the fill under way, so that the partial arena is kept up meanwhile. */
+  #keptUp = false
+  /** Deletions to come before a resource that did not fit is worth another try. */
+  #deletionsToCome = 0
   /** Counts fills, so that one that was overtaken by a relist or a removal notices. */
   #generation = 0
 
@@ -77,9 +91,9 @@ export class CachedResource {
     return this.#status.state === 'closed'
   }
 
-  /** True when a new fill may help. */
-  get refillable(): boolean {
-    return this.#status.state === 'fallen' && this.#status.reason !== 'memory-limit'
+  /** A new fill may help, sooner or later. */
+  get fallen(): boolean {
+    return this.#status.state === 'fallen'
   }
 
   /** Decrypts and decodes; synchronous when the transformer is. Gives the failure instead of throwing it. */
@@ -100,10 +114,14 @@ export class CachedResource {
     }
   }
 
-  /** Starts a fill and gives its number. The old state is neither read nor changed until replace(). */
-  beginFill(): number {
+  /**
+   * Starts a fill and gives its number. `keptUp`: the stream goes on meanwhile. The old state is neither read nor replaced
+   * until replace().
+   */
+  beginFill({ keptUp }: { keptUp: boolean }): number {
     this.#held = []
-    this.#corruptKey = undefined
+    this.#missing = new Map()
+    this.#keptUp = keptUp
     this.#arena ??= this.registration.createArena()
     this.#setStatus({ state: 'filling' })
     return ++this.#generation
@@ -118,11 +136,17 @@ export class CachedResource {
 
   /** The listed state. Not ready until filled(): the clock may have to move first. */
   replace(entries: readonly ArenaEntry[], revision: number): void {
+    if (this.#partial) {
+      // The list lacks something again: memory that was kept up has the last of it, and stays.
+      if (this.#missing.size > 0 && this.#keptUp) return
+      this.#closeArena()
+      this.#arena = this.registration.createArena()
+    }
     this.#arena?.setReady(false)
     this.#guard((arena) => {
       arena.replace(entries, revision)
       arena.publish(revision)
-    })
+    }, entries.length)
   }
 
   /** Applies what was kept back after `listRevision` and opens the resource to readers. */
@@ -130,11 +154,14 @@ export class CachedResource {
     const held = this.#held
     this.#held = []
     if (this.#status.state !== 'filling') return
-    this.#setStatus({ state: 'ready' })
+    const keptPartial = this.#partial
+    const [missing] = this.#missing
+    if (missing === undefined) this.#setStatus({ state: 'ready' })
+    else this.#fallPartially(...missing)
     for (const change of held) {
       if (change.revision <= listRevision) continue
-      this.apply(change)
-      this.publish(change.revision)
+      if (keptPartial) this.#note(change)
+      else if (this.apply(change)) this.publish(change.revision)
     }
     if (this.status.state === 'ready') this.#arena?.setReady(true)
   }
@@ -145,40 +172,72 @@ export class CachedResource {
       case 'filling':
         this.#held.push(change)
         if (this.#held.length > MAX_HELD_CHANGES) this.#generation++
-        return false
+        return this.#partial && this.#keptUp && this.#write(change)
       case 'ready':
         return this.#write(change)
       case 'fallen':
-        // Whatever replaced the object that could not be read is worth another try.
-        if (change.key === this.#corruptKey && !(change.draft instanceof Error)) this.#corruptKey = undefined
-        return false
+        this.#note(change)
+        return this.#partial && this.#write(change)
       case 'closed':
         return false
     }
   }
 
-  /** True once, when the object that made it fall has been replaced or deleted. */
+  /** What made it fall is over: everything unreadable was replaced or deleted, or much of what did not fit was deleted. */
   get repaired(): boolean {
-    return this.refillable && this.#corruptKey === undefined
+    if (this.#status.state !== 'fallen') return false
+    return this.#status.reason === 'memory-limit' ? this.#deletionsToCome <= 0 : this.#unreadable.size === 0
   }
 
   publish(revision: number): void {
-    if (this.#status.state === 'ready') this.#guard((arena) => arena.publish(revision))
+    if (this.#status.state === 'ready' || this.#partial) this.#guard((arena) => arena.publish(revision))
   }
 
-  /** An object could not be read: it is broken, or the service that has its key cannot be asked. */
-  fallBy(error: Error, key: string): void {
-    this.fall(isCorruptObject(error) ? 'corrupt-object' : 'key-service', error, key)
+  /**
+   * The list has an object that cannot be read: it is broken, and the others are wanted nevertheless; or the service that has
+   * its key cannot be asked, which is no reason to give up what followers know of the objects.
+   */
+  cannotRead(error: Error, key: string): void {
+    if (this.#status.state !== 'filling') return
+    if (isCorruptObject(error)) {
+      this.#missing.set(key, error)
+      return
+    }
+    if (!this.#partial || !this.#keptUp) this.#closeArena()
+    this.#held = []
+    this.#unreadable.clear()
+    this.#unreadable.add(key)
+    this.#fall('key-service', error, key)
   }
 
-  fall(reason: FallbackReason, error: Error, key?: string): void {
-    if (this.#status.state === 'fallen' || this.closed) return
-    const { resource } = this.registration
+  #fallPartially(key: string, error: Error): void {
+    this.#unreadable.clear()
+    for (const missing of this.#missing.keys()) this.#unreadable.add(missing)
+    this.#unreadable.add(key)
+    this.#partial = true
+    this.#arena?.setPartial()
+    this.#fall(isCorruptObject(error) ? 'corrupt-object' : 'key-service', error, key)
+  }
+
+  #outgrow(error: Error, objects: number): void {
     this.#closeArena()
     this.#held = []
-    this.#corruptKey = key
+    this.#unreadable.clear()
+    this.#deletionsToCome = Math.max(1, Math.ceil(objects * SHRUNK_PART))
+    this.#fall('memory-limit', error)
+  }
+
+  #fall(reason: FallbackReason, error: Error, key?: string): void {
+    const { resource } = this.registration
     this.#logger.warn({ resource, reason, key, error }, 'the resource is read from its storage, not from memory')
     this.#setStatus({ state: 'fallen', reason, message: error.message })
+  }
+
+  /** Whatever replaces an object that could not be read, and whatever leaves a resource that did not fit, may end its fall. */
+  #note({ key, draft }: Change): void {
+    if (draft instanceof Error) this.#unreadable.add(key)
+    else this.#unreadable.delete(key)
+    if (draft === undefined) this.#deletionsToCome--
   }
 
   close(): void {
@@ -192,7 +251,7 @@ export class CachedResource {
   #write(change: Change): boolean {
     const { draft } = change
     if (draft instanceof Error) {
-      this.fallBy(draft, change.key)
+      if (this.#status.state === 'ready') this.#fallPartially(change.key, draft)
       return false
     }
     return this.#guard((arena) => {
@@ -202,14 +261,15 @@ export class CachedResource {
   }
 
   /** Shared memory that cannot take more ends this resource's caching, nothing else. */
-  #guard(write: (arena: ArenaWriter) => void): boolean {
-    assert(this.#arena !== undefined, 'a resource without an arena is not written')
+  #guard(write: (arena: ArenaWriter) => void, objects?: number): boolean {
+    const arena = this.#arena
+    assert(arena !== undefined, 'a resource without an arena is not written')
     try {
-      write(this.#arena)
+      write(arena)
       return true
     } catch (error) {
       if (!(error instanceof Error) || error instanceof AssertionError) throw error
-      this.fall('memory-limit', error)
+      this.#outgrow(error, objects ?? arena.memory().objects)
       return false
     }
   }
@@ -218,6 +278,7 @@ export class CachedResource {
     this.#arena?.setReady(false)
     this.#arena?.close()
     this.#arena = undefined
+    this.#partial = false
   }
 
   #setStatus(status: ResourceStatus): void {

@@ -178,6 +178,10 @@ export class Cacher {
         const arena = memory.arena(resource)
         return arena?.ready() ? arena : undefined
       },
+      known: () => {
+        const arena = memory.arena(resource)?.known()
+        return arena?.ready() ? arena : undefined
+      },
       fallen: () => this.status(resource)?.state === 'fallen',
     })
   }

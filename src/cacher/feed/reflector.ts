@@ -55,7 +55,7 @@ const DEFAULT_PAGE_SIZE = 500
 const LIST_LANES = 4
 const BACKOFF_BASE_MS = 100
 const BACKOFF_CAP_MS = 10_000
-/** A resource with an unreadable object is tried again even when nothing changed: a key service may be back. */
+/** A fallen resource is tried again even when nothing changed: a key service may be back, a slow reader may be gone. */
 const REFILL_BASE_MS = 30_000
 const REFILL_CAP_MS = 600_000
 
@@ -199,7 +199,7 @@ export class Reflector {
     for (const resource of this.#resources.values()) {
       const { status } = resource
       if (status.state === 'fallen' && status.reason === 'memory-limit') continue
-      resource.beginFill()
+      resource.beginFill({ keptUp: false })
       pending.push(resource)
     }
     const listed = [...pending]
@@ -252,7 +252,7 @@ export class Reflector {
       const { kv } = item
       // Most drafts are there at once; an await for each would cost a turn an object.
       const draft = item.draft instanceof Promise ? await item.draft : item.draft
-      if (draft instanceof Error) resource.fallBy(draft, kv.key)
+      if (draft instanceof Error) resource.cannotRead(draft, kv.key)
       else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
     }
   }
@@ -292,7 +292,6 @@ export class Reflector {
 
   #scheduleRefills(): void {
     for (const resource of [...this.#fallen]) {
-      if (!resource.refillable) continue
       if (resource.repaired) void this.#track(this.#fill(resource))
       else if (!this.#refilling.has(resource)) void this.#track(this.#refillLater(resource))
     }
@@ -300,9 +299,9 @@ export class Reflector {
 
   async #refillLater(resource: CachedResource): Promise<void> {
     this.#refilling.add(resource)
-    for (let attempt = 0; resource.refillable && !this.#stopped; attempt++) {
+    for (let attempt = 0; resource.fallen && !this.#stopped; attempt++) {
       await this.#pause(backoff(attempt, REFILL_BASE_MS, REFILL_CAP_MS, this.#random))
-      if (resource.refillable && this.#following) await this.#fill(resource)
+      if (resource.fallen && this.#following) await this.#fill(resource)
     }
     this.#refilling.delete(resource)
   }
@@ -315,7 +314,7 @@ export class Reflector {
     const { revisionClock, logger } = this.#options
     const { resource: name } = resource.registration
     for (let attempt = 0; !this.#stopped && this.#following && !resource.closed; attempt++) {
-      const generation = resource.beginFill()
+      const generation = resource.beginFill({ keptUp: true })
       const revision = revisionClock.revision()
       const overtaken = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
       try {

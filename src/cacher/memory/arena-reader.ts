@@ -3,7 +3,7 @@ import { StorageError } from '../../storage/contract/errors.js'
 import { type CursorArena, RingCursor } from './event-cursor.js'
 import { EventRingReader } from './event-ring-reader.js'
 import { KeyBuffer } from './key-buffer.js'
-import { CONTROL_STATE, STATE_CLOSED, STATE_READY } from './memory-layout.js'
+import { CONTROL_STATE, STATE_CLOSED, STATE_PARTIAL, STATE_READY } from './memory-layout.js'
 import { PinSet } from './pin-set.js'
 import type { SegmentTable } from './segment-table.js'
 import type { ArenaReader, Snapshot } from './shared-memory.js'
@@ -17,6 +17,11 @@ export interface ArenaReaderOptions {
   clockRevision(): number
   /** Takes in the segments that were sent to this thread; called before anything of them can be met. */
   drain(): void
+}
+
+/** How a follower reads an arena of its thread: also when it is partial, and with the pins of the thread's reader. */
+interface KnownOptions {
+  readonly pins: PinSet
 }
 
 /** A state of the arena that this thread has pinned. */
@@ -34,12 +39,15 @@ export class SharedArenaReader implements ArenaReader {
   readonly #key = new KeyBuffer()
   readonly #options: ArenaReaderOptions
   readonly #cursorArena: CursorArena
+  readonly #takesPartial: boolean
+  #known: SharedArenaReader | undefined
 
-  constructor(options: ArenaReaderOptions) {
+  constructor(options: ArenaReaderOptions, known?: KnownOptions) {
     this.#options = options
+    this.#takesPartial = known !== undefined
     this.#table = options.table
     this.#control = options.table.of(0).words
-    this.#pins = new PinSet(this.#control, options.reader)
+    this.#pins = known?.pins ?? new PinSet(this.#control, options.reader)
     this.#ring = new EventRingReader(options.table, this.#control, options.drain)
     this.#cursorArena = {
       table: this.#table,
@@ -51,12 +59,21 @@ export class SharedArenaReader implements ArenaReader {
     }
   }
 
+  /** The same arena for followers, to whom what it lacks is no reason to know nothing: partial counts as ready. */
+  known(): SharedArenaReader {
+    if (this.#takesPartial) return this
+    this.#known ??= new SharedArenaReader(this.#options, { pins: this.#pins })
+    return this.#known
+  }
+
   ready(): boolean {
-    return Atomics.load(this.#control, CONTROL_STATE) === STATE_READY
+    const state = Atomics.load(this.#control, CONTROL_STATE)
+    return state === STATE_READY || (this.#takesPartial && state === STATE_PARTIAL)
   }
 
   closed(): boolean {
-    return Atomics.load(this.#control, CONTROL_STATE) === STATE_CLOSED
+    const state = Atomics.load(this.#control, CONTROL_STATE)
+    return state === STATE_CLOSED || (!this.#takesPartial && state === STATE_PARTIAL)
   }
 
   /** Pins that are held now; for tests and for what the process reports. */

@@ -17,6 +17,7 @@ import {
   SEQUENCE_MASK,
   STATE_CLOSED,
   STATE_FILLING,
+  STATE_PARTIAL,
   STATE_READY,
   sequenceDistance,
   TYPE_ADDED,
@@ -184,7 +185,14 @@ export class SharedArenaWriter implements ArenaWriter {
 
   setReady(ready: boolean): void {
     assert(!this.#closed, 'a closed arena stays closed')
+    const partial = Atomics.load(this.#control, CONTROL_STATE) === STATE_PARTIAL
+    assert(!ready || !partial, 'an arena that lacked something is not served to clients again')
     Atomics.store(this.#control, CONTROL_STATE, ready ? STATE_READY : STATE_FILLING)
+  }
+
+  setPartial(): void {
+    assert(!this.#closed, 'a closed arena stays closed')
+    Atomics.store(this.#control, CONTROL_STATE, STATE_PARTIAL)
   }
 
   reclaim(): void {

@@ -83,10 +83,14 @@ export const PIN_STRIDE = 16
 export const MAX_READERS = 64
 export const CONTROL_BYTES = (PINS + PIN_STRIDE * MAX_READERS) * 4
 
-/** An arena is filling until setReady(true); closed is final. */
+/**
+ * An arena is filling until setReady(true). Partial: it lacks objects that cannot be read, and is kept up otherwise; it never
+ * becomes ready again, so that for whoever serves clients partial is as final as closed. Closed is final for everybody.
+ */
 export const STATE_FILLING = 0
 export const STATE_READY = 1
 export const STATE_CLOSED = 2
+export const STATE_PARTIAL = 3
 
 /** Numbers of events count modulo 2^31; a pin is such a number with the top bit set, or 0. */
 export const SEQUENCE_MASK = 0x7fffffff

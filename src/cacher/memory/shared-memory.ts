@@ -75,7 +75,10 @@ export interface ArenaReader {
   oldestRevision(): number
   /** A cursor after `revision`, which may be ahead of the clock: then nothing up to it is visited. Throws `too-old`. */
   cursor(revision: number): EventCursor
-  /** False while it fills, after it was dropped for its memory limit, or when closed: read storage instead. */
+  /**
+   * False while it fills, after it was dropped for its memory limit, when it lacks objects that cannot be read, or when
+   * closed: read storage instead.
+   */
   ready(): boolean
 }
 
@@ -136,6 +139,8 @@ export interface ArenaWriter {
   /** Makes everything so far visible as of `revision`; the clock moves after all arenas have published. */
   publish(revision: number): void
   setReady(ready: boolean): void
+  /** From now on it lacks objects that cannot be read. It is closed to all but followers (ResourceView.known), for good. */
+  setPartial(): void
   memory(): MemoryReport
   /** Frees what left the window and is not pinned; also called by publish(). */
   reclaim(): void

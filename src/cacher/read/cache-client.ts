@@ -16,6 +16,7 @@ import type {
   ResourceNotice,
 } from '../../protocol/reader-owner.js'
 import { ClockTruth } from '../clock/clock-truth.js'
+import type { SharedArenaReader } from '../memory/arena-reader.js'
 import { MemoryReader } from '../memory/memory-reader.js'
 import type { ArenaReader } from '../memory/shared-memory.js'
 import { ClientView, type ViewCluster } from './client-view.js'
@@ -60,6 +61,7 @@ export class CacheClient {
         cluster: () => this.#clusterOf(name),
         standIn: () => this.#cluster(0),
         arena: () => this.#arena(name),
+        known: () => this.#known(name),
         fallen: () => this.#detached || this.#resources.get(name)?.state !== 'cached',
       })
       this.#views.set(name, view)
@@ -97,10 +99,19 @@ export class CacheClient {
   }
 
   #arena(name: string): ArenaReader | undefined {
+    const arena = this.#reader(name)
+    return arena?.ready() ? arena : undefined
+  }
+
+  #known(name: string): ArenaReader | undefined {
+    const arena = this.#reader(name)?.known()
+    return arena?.ready() ? arena : undefined
+  }
+
+  #reader(name: string): SharedArenaReader | undefined {
     const notice = this.#resources.get(name)
     if (notice === undefined || this.#detached) return undefined
-    const arena = this.#cluster(notice.cluster).memory.arena(name)
-    return arena?.ready() ? arena : undefined
+    return this.#cluster(notice.cluster).memory.arena(name)
   }
 
   #clusterOf(name: string): Cluster | undefined {

@@ -22,6 +22,7 @@ export interface ClientViewOptions {
   /** Stands in for it until then: nothing of the resource can be in memory yet. */
   readonly standIn: () => ViewCluster
   readonly arena: () => ArenaReader | undefined
+  readonly known: () => ArenaReader | undefined
   readonly fallen: () => boolean
 }
 
@@ -55,6 +56,10 @@ export class ClientView implements ResourceView {
 
   arena(): ArenaReader | undefined {
     return this.#options.arena()
+  }
+
+  known(): ArenaReader | undefined {
+    return this.#options.known()
   }
 
   fallen(): boolean {

@@ -11,6 +11,11 @@ export interface ResourceView {
   readonly fence: Fence
   /** What can be read now; undefined while it fills, and after it has fallen back to its storage. Ask each time. */
   arena(): ArenaReader | undefined
+  /**
+   * As arena(), and also while objects that cannot be read are missing from it. For followers (ArenaFollower), never for
+   * what clients are told: a list that silently lacks an object is wrong, rules that lack one are better than none.
+   */
+  known(): ArenaReader | undefined
   /** True when it is read from its storage for good, and not only until it is filled. */
   fallen(): boolean
 }

@@ -7,6 +7,7 @@ import { SharedObjects } from '../../auth/authn/object-source.js'
 import { MeteredAuthorizer } from '../../auth/authz/metered-authorizer.js'
 import { type OpenedAuthorizer, openAuthorizer } from '../../auth/authz/open-authorizer.js'
 import { CacheClient } from '../../cacher/read/cache-client.js'
+import { staleFollowers } from '../../cacher/read/stale-followers.js'
 import { systemClock } from '../../lib/clock.js'
 import type { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
@@ -59,7 +60,7 @@ export interface AccessParts {
 }
 
 export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Lifecycle): Promise<AccessParts> {
-  const { config, credentials, served, pool, recorder } = options
+  const { config, credentials, served, pool, recorder, logger } = options
   const clock = systemClock
   const random = Math.random
   const cache = await CacheClient.attach(options.ownerPort)
@@ -70,6 +71,7 @@ export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Li
     clock,
     random,
     recorder,
+    logger,
   })
   lifecycle.own('authorizer', access)
   const objects = new SharedObjects(objectsOf(cache, served, pool))
@@ -115,7 +117,7 @@ export function openFrontEnd(
 }
 
 function startFlowControl(
-  { config, state, recorder }: FrontEndAssemblyOptions,
+  { config, state, recorder, logger }: FrontEndAssemblyOptions,
   parts: {
     readonly cache: CacheClient
     readonly turns: BulkTurns
@@ -134,6 +136,7 @@ function startFlowControl(
     watchCounts: state.watchCounts,
     resolve,
     recorder: new FlowMetrics(recorder),
+    onStale: staleFollowers(logger, recorder),
   })
   parts.lifecycle.own('flow control', { close: () => flowControl.stop() })
   flowControl.start()

@@ -1,5 +1,6 @@
 /** Thread: main. The parts of flow control of one front end, put together. */
 import type { RequestInfo } from '../../api/request-info.js'
+import type { StaleListener } from '../../cacher/read/arena-follower.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import type { Clock } from '../../lib/clock.js'
 import type { BulkTurns } from '../http/bulk-turns.js'
@@ -22,6 +23,7 @@ export interface FlowControlOptions {
   readonly watchCounts: WatchCounts
   readonly resolve: (info: RequestInfo) => ServedResource | undefined
   readonly recorder?: FlowRecorder
+  readonly onStale?: StaleListener
 }
 
 export class FlowControl {
@@ -43,7 +45,11 @@ export class FlowControl {
       watchCounts,
       ...recording,
     })
-    this.#follower = new FlowFollower(client, ({ levels, schemas }) => this.controller.configure(levels, schemas))
+    this.#follower = new FlowFollower(
+      client,
+      ({ levels, schemas }) => this.controller.configure(levels, schemas),
+      options.onStale,
+    )
   }
 
   start(): void {

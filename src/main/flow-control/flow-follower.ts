@@ -1,7 +1,7 @@
 /** Thread: any but the owner. Keeps the flow controller at what is stored, from shared memory. */
 
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
-import { ArenaFollower, type ArenaSink } from '../../cacher/read/arena-follower.js'
+import { ArenaFollower, type ArenaSink, type StaleListener } from '../../cacher/read/arena-follower.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import type { FlowSchema, PriorityLevelConfiguration } from './configuration.js'
 
@@ -41,12 +41,15 @@ export class FlowFollower {
   readonly #onChange: (objects: FlowObjects) => void
   #stops: (() => void)[] = []
 
-  constructor(cache: Pick<CacheClient, 'resource'>, onChange: (objects: FlowObjects) => void) {
+  constructor(
+    cache: Pick<CacheClient, 'resource'>,
+    onChange: (objects: FlowObjects) => void,
+    onStale: StaleListener = () => undefined,
+  ) {
     this.#onChange = onChange
-    this.#followers = [
-      new ArenaFollower(cache.resource(PRIORITY_LEVELS), this.#levels),
-      new ArenaFollower(cache.resource(FLOW_SCHEMAS), this.#schemas),
-    ]
+    const follow = (resource: string, sink: ArenaSink): ArenaFollower =>
+      new ArenaFollower(cache.resource(resource), sink, (stale) => onStale(resource, stale))
+    this.#followers = [follow(PRIORITY_LEVELS, this.#levels), follow(FLOW_SCHEMAS, this.#schemas)]
   }
 
   /** Everything as of now, and whatever changes from now on. */

@@ -43,6 +43,7 @@ export async function openPoolWorker({ start, line, recorder }: PoolAssemblyOpti
     clock: systemClock,
     random: Math.random,
     recorder,
+    logger,
   })
   const endpoints: EndpointTable = new EndpointTable({
     scheme,

@@ -119,7 +119,8 @@ t.test('a node reads what its pods name, while they are there, and nothing else'
   memory.put(pod('mirror', 'n1', SPEC, { annotations: { 'kubernetes.io/config.mirror': 'x' } }))
   t.notOk(may('n1', { resource: 'secrets', name: 'pull' }), 'a mirror pod gives nothing')
   memory.ready('pods', false)
-  t.notOk(may('n1', { resource: 'secrets', name: 'by-volume' }), 'nothing is known: nothing is allowed')
+  t.ok(may('n1', { resource: 'secrets', name: 'by-volume' }), 'what was last known stays in force')
+  t.notOk(may('n2', { resource: 'secrets', name: 'by-volume' }))
 })
 
 t.test('a node and what is about it', async (t) => {

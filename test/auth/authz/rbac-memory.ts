@@ -80,8 +80,8 @@ export class RbacMemory {
 
   readonly source: CacheSource = (resource) => ({
     clock: this.#reader.clock,
-    arena: () => {
-      const arena = this.#reader.arena(resource)
+    known: () => {
+      const arena = this.#reader.arena(resource)?.known()
       return arena?.ready() === true ? arena : undefined
     },
   })

@@ -32,21 +32,28 @@ function setUp() {
   return { memory, authorizer, may }
 }
 
-t.test('nothing is allowed before everything is in memory, and nothing after it was lost', async (t) => {
-  const { memory, authorizer, may } = setUp()
-  memory.put(clusterRole('all', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]))
-  memory.put(clusterRoleBinding('all', 'all', [{ kind: 'User', name: 'ann' }]))
-  const get = { verb: 'get', resource: 'pods', namespace: 'a', name: 'x' }
-  memory.ready('roles', false)
-  t.notOk(may('ann', [], get))
-  t.match(authorizer.authorize(attributes('ann', [], get)), { decision: 'no-opinion', error: /not in memory/ })
-  memory.ready('roles', true)
-  t.ok(may('ann', [], get))
-  memory.ready('clusterrolebindings', false)
-  t.notOk(may('ann', [], get))
-  memory.ready('clusterrolebindings', true)
-  t.ok(may('ann', [], get))
-})
+t.test(
+  'nothing is allowed before everything was in memory; what was last known stays in force when memory goes',
+  async (t) => {
+    const { memory, authorizer, may } = setUp()
+    memory.put(clusterRole('all', [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]))
+    memory.put(clusterRoleBinding('all', 'all', [{ kind: 'User', name: 'ann' }]))
+    const get = { verb: 'get', resource: 'pods', namespace: 'a', name: 'x' }
+    memory.ready('roles', false)
+    t.notOk(may('ann', [], get))
+    t.match(authorizer.authorize(attributes('ann', [], get)), { decision: 'no-opinion', error: /not in memory/ })
+    memory.ready('roles', true)
+    t.ok(may('ann', [], get))
+    memory.ready('clusterrolebindings', false)
+    t.ok(may('ann', [], get))
+    t.notOk(may('bob', [], get))
+    memory.put(clusterRoleBinding('all', 'all', [{ kind: 'User', name: 'bob' }]))
+    t.ok(may('ann', [], get), 'as it was')
+    memory.ready('clusterrolebindings', true)
+    t.notOk(may('ann', [], get), 'as it is')
+    t.ok(may('bob', [], get))
+  },
+)
 
 t.test('users, groups and service accounts; roles of a namespace and of the cluster', async (t) => {
   const { memory, may } = setUp()

@@ -11,8 +11,8 @@ function setUp(options = {}) {
   const follower = new ArenaFollower(
     {
       clock: reader.clock,
-      arena: () => {
-        const arena = reader.arena('pods')
+      known: () => {
+        const arena = reader.arena('pods')?.known()
         return arena?.ready() === true ? arena : undefined
       },
     },
@@ -30,6 +30,7 @@ function setUp(options = {}) {
         seen.delete(record.key)
       },
     },
+    (stale) => calls.push(stale ? 'stale' : 'up to date'),
   )
   const writer = owner.createArena('pods', options)
   const apply = (revision: number, change: () => void) => {
@@ -87,23 +88,70 @@ t.test('when the ring has passed it, it begins again', async (t) => {
   t.same([...seen.keys()], ['b'])
 })
 
-t.test('an arena that is dropped takes what was known with it; one that comes again is read again', async (t) => {
-  const { owner, writer, follower, seen, apply, taken } = setUp()
+t.test(
+  'an arena that is dropped leaves what was last known, said once; one that comes again is read again',
+  async (t) => {
+    const { owner, writer, follower, seen, apply, taken } = setUp()
+    writer.setReady(true)
+    apply(1, () => writer.put('a', draft('a'), 1, 1))
+    follower.sync()
+    taken()
+    writer.setReady(false)
+    t.equal(follower.sync(), true)
+    t.same([...seen.keys()], ['a'], 'it stays')
+    t.same(taken(), ['stale'])
+    writer.close()
+    t.equal(follower.sync(), true)
+    t.same(taken(), [], 'said once')
+    const again = owner.createArena('pods', {})
+    again.setReady(true)
+    again.put('c', draft('c'), 2, 2)
+    again.publish(2)
+    owner.clock.advance(2)
+    t.equal(follower.sync(), true)
+    t.same([...seen.keys()], ['c'])
+    t.same(taken(), ['reset', 'put c', 'up to date'])
+  },
+)
+
+t.test('an arena that is filled again in place is followed again, with what came meanwhile', async (t) => {
+  const { writer, follower, seen, apply, taken } = setUp()
   writer.setReady(true)
   apply(1, () => writer.put('a', draft('a'), 1, 1))
   follower.sync()
   writer.setReady(false)
-  t.equal(follower.sync(), false)
-  t.equal(seen.size, 0)
-  taken()
-  follower.sync()
-  t.same(taken(), [], 'forgotten once')
-  writer.close()
-  const again = owner.createArena('pods', {})
-  again.setReady(true)
-  again.put('c', draft('c'), 2, 2)
-  again.publish(2)
-  owner.clock.advance(2)
+  apply(5, () => writer.replace([{ key: 'b', draft: draft('b'), modRevision: 5, createRevision: 5 }], 5))
   t.equal(follower.sync(), true)
-  t.same([...seen.keys()], ['c'])
+  t.same([...seen.keys()], ['a'], 'what is being filled is not read')
+  writer.setReady(true)
+  follower.sync()
+  t.same([...seen.keys()], ['b'])
+  t.same(taken().slice(-3), ['reset', 'put b', 'up to date'])
 })
+
+t.test(
+  'memory that lacks unreadable objects is followed, and is closed for good to whoever serves clients',
+  async (t) => {
+    const { reader, writer, follower, seen, apply, taken } = setUp()
+    writer.setReady(true)
+    apply(1, () => writer.put('a', draft('a'), 1, 1))
+    follower.sync()
+    taken()
+    const served = reader.arena('pods')!
+    const cursor = served.cursor(1)
+    writer.setPartial()
+    apply(2, () => writer.put('b', draft('b'), 2, 2))
+    t.notOk(served.ready())
+    t.ok(served.closed())
+    t.throws(() => served.snapshot(), { code: 'not-ready' })
+    t.equal(
+      cursor.advance(() => true),
+      'expired',
+      'a watch ends rather than miss an event',
+    )
+    t.equal(follower.sync(), true)
+    t.same(taken(), ['put b'], 'no fill, no warning')
+    t.same([...seen.keys()], ['a', 'b'])
+    t.throws(() => writer.setReady(true), /not served to clients again/)
+  },
+)

@@ -27,6 +27,7 @@ function fixture(t: Test) {
       },
     },
     arena: () => (arena.ready() ? arena : undefined),
+    known: () => (arena.ready() ? arena : undefined),
     fallen: () => false,
   }
   const delegator = new CacheDelegator<Pod>({

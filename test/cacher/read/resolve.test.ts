@@ -25,7 +25,13 @@ function fixture(fence: true | Promise<boolean> = true) {
     asked++
     return fence
   }
-  const view: ResourceView = { clock: revisionClock, fence: { pass }, arena: () => arena, fallen: () => false }
+  const view: ResourceView = {
+    clock: revisionClock,
+    fence: { pass },
+    arena: () => arena,
+    known: () => arena,
+    fallen: () => false,
+  }
   return { clock, revisionClock, arena, view, asked: () => asked }
 }
 
