@@ -2,7 +2,7 @@ import { skipWithoutEtcd } from '../support/etcd-server.js'
 import { everyBehaviour } from './behaviours.js'
 import { HttpHarness } from './http/http-harness.js'
 import { serveEtcd } from './http/served-engines.js'
-import { FAILING_ETCD_HTTP, WITHOUT_HTTP } from './http/without-http.js'
+import { FAILING_HTTP, WITHOUT_HTTP } from './http/without-http.js'
 import { runSuite } from './suite.js'
 
 const engine = skipWithoutEtcd ? undefined : await serveEtcd()
@@ -14,7 +14,7 @@ runSuite(
     cached: true,
     skip: skipWithoutEtcd,
     without: WITHOUT_HTTP,
-    failing: FAILING_ETCD_HTTP,
+    failing: FAILING_HTTP,
     open: (scope) => harness!.open(scope),
     async close() {
       harness?.close()

@@ -29,17 +29,25 @@ export class Uids {
   readonly #given = new Map<string, string>()
   readonly #chosen = new Map<string, string>()
 
-  pair(chosen: string, given: string): void {
-    this.#given.set(chosen, given)
-    this.#chosen.set(given, chosen)
+  readonly #expected = new Map<string, string>()
+
+  /** A create is under way: others may see the object before its writer has the answer. */
+  expect(place: string, chosen: string): void {
+    this.#expected.set(place, chosen)
   }
 
   toServer(chosen: string): string {
     return this.#given.get(chosen) ?? chosen
   }
 
-  toSuite(given: string): string {
-    return this.#chosen.get(given) ?? given
+  toSuite(given: string, place: string): string {
+    const known = this.#chosen.get(given)
+    if (known !== undefined) return known
+    const chosen = this.#expected.get(place)
+    if (chosen === undefined) return given
+    this.#given.set(chosen, given)
+    this.#chosen.set(given, chosen)
+    return chosen
   }
 
   /** A sentence with the suite's uids in place of the server's. */
@@ -79,7 +87,7 @@ export function toPod(form: Partial<EventForm>, uids: Uids): Pod {
     metadata: {
       ...(name === undefined ? {} : { name }),
       ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid: uids.toSuite(uid) }),
+      ...(uid === undefined ? {} : { uid: uids.toSuite(uid, `${namespace}/${name}`) }),
       ...(labels === undefined ? {} : { labels }),
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },

@@ -14,6 +14,8 @@ export const SERVER_FLAGS = [
   '--endpoint-reconciler-type=none',
   '--enable-garbage-collector=false',
   '--shutdown-delay-duration=0s',
+  // A behaviour may leave a thousand objects.
+  '--delete-collection-workers=32',
 ]
 
 export interface ServedEngine {
@@ -54,8 +56,8 @@ export class HttpHarness {
     })
     const kv = new EventsKV({
       withEngine,
-      uids: storage.uids,
-      ...(shared ? {} : { bump: () => this.#bump(http), current: () => storage.currentResourceVersion() }),
+      served: storage,
+      ...(shared ? {} : { bump: () => this.#bump(http) }),
     })
     return {
       storage,
@@ -67,7 +69,7 @@ export class HttpHarness {
       progressOnDemand: () => progressOnDemand(),
       now: () => Date.now(),
       close: async () => {
-        await kv.deleteWritten()
+        await kv.deleteUnreadable()
         await empty(http)
       },
     }

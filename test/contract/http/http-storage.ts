@@ -54,11 +54,8 @@ export class HttpStorage implements Storage<Pod> {
   /** As servers do it: where an object lies is what its metadata says. */
   async create(_key: string, pod: Pod): Promise<Pod> {
     const { uid, ...metadata } = pod.metadata ?? {}
-    const key = podKey(pod)
-    const made = await this.#write('POST', this.#collection(metadata.namespace), { ...pod, metadata }, key)
-    const given = made.metadata?.uid
-    if (uid !== undefined && given !== undefined) this.uids.pair(uid, given)
-    return given === undefined || uid === undefined ? made : { ...made, metadata: { ...made.metadata, uid } }
+    if (uid !== undefined) this.uids.expect(`${metadata.namespace}/${metadata.name}`, uid)
+    return this.#write('POST', this.#collection(metadata.namespace), { ...pod, metadata }, podKey(pod))
   }
 
   asStored(): Pod {

@@ -45,9 +45,7 @@ export const WITHOUT_EMBEDDED_HTTP: Readonly<Record<string, string>> = {
  * Behaviours in which the server differs from Kubernetes today. Each must go on failing or be taken out: at the end
  * this is empty.
  */
-const FAILING_HTTP: Readonly<Record<string, string>> = {
-  'initial events at a version in the future end with an error: too large':
-    'the front end answers 504 in place of a stream; Kubernetes opens the stream, whose one event is the error',
+export const FAILING_HTTP: Readonly<Record<string, string>> = {
   'an object of another kind fails get, list, update and delete, and the others are unharmed':
     'the kind in stored JSON is not compared with the kind that is read',
 }
@@ -58,8 +56,11 @@ export const FAILING_EMBEDDED_HTTP: Readonly<Record<string, string>> = {
     'the 410 speaks of a token in the answer; Kubernetes has it in metadata.continue of the Status, this server nowhere',
 }
 
-export const FAILING_ETCD_HTTP: Readonly<Record<string, string>> = {
-  ...FAILING_HTTP,
-  'a watch that begins with an unreadable object ends with an error':
-    'the front end answers 429 while the cache cannot fill; the pool’s way asks the storage, which says what is wrong',
+/** Of such a table what concerns some behaviours. */
+export function among(
+  table: Readonly<Record<string, string>>,
+  behaviours: readonly { readonly title: string }[],
+): Record<string, string> {
+  const titles = new Set(behaviours.map(({ title }) => title))
+  return Object.fromEntries(Object.entries(table).filter(([title]) => titles.has(title)))
 }
