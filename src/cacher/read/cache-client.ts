@@ -8,6 +8,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../../lib/assert.js'
 import { Deferred } from '../../lib/deferred.js'
+import { PendingCalls } from '../../lib/pending-calls.js'
 import type {
   ClusterHandoff,
   HandedDraft,
@@ -32,11 +33,10 @@ export class CacheClient {
   readonly #clusters: Cluster[] = []
   readonly #resources = new Map<string, ResourceNotice>()
   readonly #views = new Map<string, ClientView>()
-  readonly #questions = new Map<number, Deferred<boolean>>()
+  readonly #questions = new PendingCalls<boolean>()
   readonly #attached = new Deferred<void>()
   /** By cluster, to be sent when the turn ends. */
   readonly #drafts = new Map<number, HandedDraft[]>()
-  #lastQuestion = 0
   #detached = false
 
   private constructor(port: MessagePort) {
@@ -137,8 +137,7 @@ export class CacheClient {
         this.#views.get(message.notice.resource)?.bind()
         break
       case 'fence':
-        this.#questions.get(message.question)?.resolve(message.passed)
-        this.#questions.delete(message.question)
+        this.#questions.resolve(message.question, message.passed)
         break
     }
   }
@@ -161,18 +160,15 @@ export class CacheClient {
 
   #ask(cluster: number): Promise<boolean> {
     if (this.#detached) return Promise.resolve(false)
-    const question = ++this.#lastQuestion
-    const answer = new Deferred<boolean>()
-    this.#questions.set(question, answer)
+    const question = this.#questions.nextId()
     this.#port.postMessage({ type: 'fence', question, cluster } satisfies ReaderToOwner)
-    return answer.promise
+    return this.#questions.wait(question)
   }
 
   #end(): void {
     if (this.#detached) return
     this.#detached = true
     this.#attached.reject(new Error('the owner closed the port'))
-    for (const answer of this.#questions.values()) answer.resolve(false)
-    this.#questions.clear()
+    this.#questions.resolveAll(false)
   }
 }

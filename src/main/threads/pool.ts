@@ -5,9 +5,9 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
 import type { Clock } from '../../lib/clock.js'
-import { Deferred } from '../../lib/deferred.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import { moduleUrl } from '../../lib/module-url.js'
+import { PendingCalls } from '../../lib/pending-calls.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
 import type { OwnerLine, PoolStart, PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
@@ -58,8 +58,7 @@ export class Pool implements Closable, PoolRunner {
   readonly #slots: CancelSlots
   readonly #metrics: PoolMetrics
   /** The threads that are there, each with the changes that it has not answered. */
-  readonly #changePorts = new Map<MessagePort, Map<number, Deferred<void>>>()
-  #lastChange = 0
+  readonly #changePorts = new Map<MessagePort, PendingCalls<void>>()
 
   constructor(options: PoolOptions) {
     this.#metrics = new PoolMetrics(options.recorder, options.clock)
@@ -95,12 +94,10 @@ export class Pool implements Closable, PoolRunner {
 
   /** Resolves when every thread has it; one that has ended needs nothing. */
   async change(change: ResourceChange): Promise<void> {
-    const message: ResourceChangeMessage = { sequence: ++this.#lastChange, change }
     const answers = [...this.#changePorts].map(([port, waiting]) => {
-      const answer = new Deferred<void>()
-      waiting.set(message.sequence, answer)
-      port.postMessage(message)
-      return answer.promise
+      const sequence = waiting.nextId()
+      port.postMessage({ sequence, change } satisfies ResourceChangeMessage)
+      return waiting.wait(sequence)
     })
     await Promise.all(answers)
   }
@@ -108,15 +105,12 @@ export class Pool implements Closable, PoolRunner {
   /** From here on the thread is told of changes: what it is given now is all that came before. */
   #welcome(thread: MessagePort, port: MessagePort, definitions: readonly ResourceDefinition[]): void {
     const { port1, port2 } = new MessageChannel()
-    const waiting = new Map<number, Deferred<void>>()
+    const waiting = new PendingCalls<void>()
     this.#changePorts.set(port1, waiting)
-    port1.on('message', ({ sequence }: ResourceChangeAnswer) => {
-      waiting.get(sequence)?.resolve()
-      waiting.delete(sequence)
-    })
+    port1.on('message', ({ sequence }: ResourceChangeAnswer) => waiting.resolve(sequence))
     port1.on('close', () => {
       this.#changePorts.delete(port1)
-      for (const answer of waiting.values()) answer.resolve()
+      waiting.resolveAll()
     })
     port1.unref()
     thread.postMessage({ port, changes: port2, definitions } satisfies OwnerLine, [port, port2])

@@ -1,6 +1,6 @@
 /** Thread: any. Calls in both directions over one port, by the method maps of a protocol file. */
 import type { Transferable } from 'node:worker_threads'
-import { Deferred } from '../../lib/deferred.js'
+import { PendingCalls } from '../../lib/pending-calls.js'
 import { fromErrorRecord, toErrorRecord } from '../../protocol/error-record.js'
 import type { CallMessage } from '../../protocol/main-front-end.js'
 import { type Caller, RemoteCaller } from './caller.js'
@@ -27,9 +27,8 @@ export interface PortCallsOptions<In extends Calls> {
 
 export class PortCalls<Out extends Calls, In extends Calls> {
   readonly #options: PortCallsOptions<In>
-  readonly #waiting = new Map<number, Deferred<unknown>>()
+  readonly #waiting = new PendingCalls<unknown>()
   readonly #serving = new Map<number, RemoteCaller>()
-  #lastCall = 0
   #ended: Error | undefined
 
   constructor(options: PortCallsOptions<In>) {
@@ -42,15 +41,14 @@ export class PortCalls<Out extends Calls, In extends Calls> {
     { transfer = [], caller }: { readonly transfer?: Transfer; readonly caller?: Caller | undefined } = {},
   ): Promise<ReturnType<Out[K]>> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
-    const id = ++this.#lastCall
-    const reply = new Deferred<unknown>()
-    this.#waiting.set(id, reply)
+    const id = this.#waiting.nextId()
+    const reply = this.#waiting.wait(id)
     const { port } = this.#options
     port.postMessage({ type: 'call', id, method, input }, [...transfer])
     caller?.onGone(() => {
       if (this.#waiting.has(id)) port.postMessage({ type: 'cancel', id })
     })
-    return reply.promise as Promise<ReturnType<Out[K]>>
+    return reply as Promise<ReturnType<Out[K]>>
   }
 
   /** Every message of the port comes here; false: it was for somebody else. */
@@ -63,10 +61,10 @@ export class PortCalls<Out extends Calls, In extends Calls> {
         this.#serving.get(message.id)?.leave()
         return true
       case 'reply':
-        this.#settle(message.id)?.resolve(message.result)
+        this.#waiting.resolve(message.id, message.result)
         return true
       case 'error':
-        this.#settle(message.id)?.reject(fromErrorRecord(message.error))
+        this.#waiting.reject(message.id, fromErrorRecord(message.error))
         return true
       default:
         return false
@@ -76,15 +74,8 @@ export class PortCalls<Out extends Calls, In extends Calls> {
   /** The other side is gone. */
   end(error: Error): void {
     this.#ended = error
-    for (const reply of this.#waiting.values()) reply.reject(error)
-    this.#waiting.clear()
+    this.#waiting.rejectAll(error)
     for (const caller of this.#serving.values()) caller.leave()
-  }
-
-  #settle(id: number): Deferred<unknown> | undefined {
-    const reply = this.#waiting.get(id)
-    this.#waiting.delete(id)
-    return reply
   }
 
   async #serve({ id, method, input }: CallMessage & { type: 'call' }): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.js'
+import { PendingCalls } from '../../lib/pending-calls.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type {
   OwnerCall,
@@ -16,20 +17,12 @@ import type {
 import { StorageError } from '../contract/errors.js'
 import type { CallOptions } from '../contract/kv.js'
 
-interface Pending {
-  readonly resolve: (result: unknown) => void
-  readonly reject: (error: Error) => void
-  /** What is listened to and timed until the reply comes; undefined for calls that nobody gives up. */
-  readonly release: (() => void) | undefined
-}
-
 export class OwnerCaller {
   readonly #port: MessagePort
   readonly #clock: Clock
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new PendingCalls<unknown>()
   readonly #onMessage = (message: OwnerReplies): void => this.#settle(message)
   readonly #onClose = (): void => this.#end('the owner thread is gone')
-  #lastId = 0
   #calls: OwnerCall[] = []
   #transfers: ArrayBuffer[] = []
   #compactedRevision = 0
@@ -66,16 +59,15 @@ export class OwnerCaller {
     if (this.#ended !== undefined) return Promise.reject(new StorageError('not-ready', this.#ended))
     if (options.signal?.aborted)
       return Promise.reject(new StorageError('unreachable', 'the caller gave up before the call'))
-    const id = ++this.#lastId
+    const id = this.#pending.nextId()
     const cancellable = options.signal !== undefined || options.timeoutMs !== undefined
     const release = cancellable ? this.#limit(id, options) : undefined
     this.#transfers.push(...transfers)
     this.#enqueue({ id, method, input, cancellable } as OwnerCall)
-    return new Promise<OwnerResult<K>>((resolve, reject) => {
-      this.#pending.set(id, { resolve: resolve as (result: unknown) => void, reject, release })
-    })
+    return this.#pending.wait(id, release) as Promise<OwnerResult<K>>
   }
 
+  /** Gives the call up when its signal aborts or its time is over; what is returned ends the waiting for both. */
   #limit(id: number, { signal, timeoutMs }: CallOptions): () => void {
     const onAbort = (): void => this.#giveUp(id, 'the caller gave up')
     signal?.addEventListener('abort', onAbort, { once: true })
@@ -90,10 +82,8 @@ export class OwnerCaller {
   }
 
   #giveUp(id: number, why: string): void {
-    const pending = this.#take(id)
-    if (pending === undefined) return
-    this.#enqueue({ id: ++this.#lastId, method: 'cancel', input: { call: id }, cancellable: false })
-    pending.reject(new StorageError('unreachable', why))
+    if (!this.#pending.reject(id, new StorageError('unreachable', why))) return
+    this.#enqueue({ id: this.#pending.nextId(), method: 'cancel', input: { call: id }, cancellable: false })
   }
 
   #enqueue(call: OwnerCall): void {
@@ -113,25 +103,16 @@ export class OwnerCaller {
   #settle({ replies, written, compactedRevision }: OwnerReplies): void {
     this.#compactedRevision = Math.max(this.#compactedRevision, compactedRevision)
     for (let i = 0; i < written.length; i += 2)
-      this.#take(written[i]!)?.resolve({ succeeded: true, revision: written[i + 1]!, kv: undefined })
+      this.#pending.resolve(written[i]!, { succeeded: true, revision: written[i + 1]!, kv: undefined })
     for (const reply of replies) {
-      const pending = this.#take(reply.id)
-      if ('error' in reply) pending?.reject(fromErrorRecord(reply.error))
-      else pending?.resolve(reply.result)
+      if ('error' in reply) this.#pending.reject(reply.id, fromErrorRecord(reply.error))
+      else this.#pending.resolve(reply.id, reply.result)
     }
-  }
-
-  /** Undefined when the caller has given up. */
-  #take(id: number): Pending | undefined {
-    const pending = this.#pending.get(id)
-    this.#pending.delete(id)
-    pending?.release?.()
-    return pending
   }
 
   #end(why: string): void {
     if (this.#ended !== undefined) return
     this.#ended = why
-    for (const id of [...this.#pending.keys()]) this.#take(id)?.reject(new StorageError('unreachable', why))
+    this.#pending.rejectAll(new StorageError('unreachable', why))
   }
 }

@@ -9,6 +9,7 @@ import { MessageChannel, type MessagePort, type Transferable, Worker } from 'nod
 import { Deferred } from '../../lib/deferred.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
+import { PendingCalls } from '../../lib/pending-calls.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type {
   OwnerConfig,
@@ -40,8 +41,7 @@ export class OwnerClient {
   readonly #worker: Worker
   readonly #started = new Deferred<void>()
   readonly #ended = new Deferred<void>()
-  readonly #calls = new Map<number, Deferred<unknown>>()
-  #lastCall = 0
+  readonly #calls = new PendingCalls<unknown>()
   #state: 'starting' | 'running' | 'stopping' | 'ended' = 'starting'
   #failure: Error | undefined
 
@@ -103,11 +103,10 @@ export class OwnerClient {
     transfer: Transferable[] = [],
   ): Promise<OwnerControlResult<K>> {
     if (this.#state !== 'running') return Promise.reject(new Error('the owner thread does not run'))
-    const id = ++this.#lastCall
-    const reply = new Deferred<unknown>()
-    this.#calls.set(id, reply)
+    const id = this.#calls.nextId()
+    const reply = this.#calls.wait(id)
     this.#worker.postMessage({ id, method, input }, transfer)
-    return reply.promise as Promise<OwnerControlResult<K>>
+    return reply as Promise<OwnerControlResult<K>>
   }
 
   #take(message: OwnerToMain): void {
@@ -122,10 +121,10 @@ export class OwnerClient {
         void this.#worker.terminate()
         break
       case 'reply':
-        this.#settle(message.id)?.resolve(message.result)
+        this.#calls.resolve(message.id, message.result)
         break
       case 'error':
-        this.#settle(message.id)?.reject(fromErrorRecord(message.error))
+        this.#calls.reject(message.id, fromErrorRecord(message.error))
         break
       case 'metrics':
         this.#options.onMetrics?.(message.port)
@@ -142,20 +141,13 @@ export class OwnerClient {
     }
   }
 
-  #settle(id: number): Deferred<unknown> | undefined {
-    const reply = this.#calls.get(id)
-    this.#calls.delete(id)
-    return reply
-  }
-
   #exited(code: number): void {
     const { onExit } = this.#options
     const asked = this.#state === 'stopping'
     const starting = this.#state === 'starting'
     this.#state = 'ended'
     const error = this.#failure ?? new Error(`the owner thread ended with code ${code}`)
-    for (const reply of this.#calls.values()) reply.reject(error)
-    this.#calls.clear()
+    this.#calls.rejectAll(error)
     this.#ended.resolve()
     if (starting) this.#started.reject(error)
     else if (!asked) onExit(error)
