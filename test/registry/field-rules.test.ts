@@ -1,5 +1,6 @@
 import t from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
+import type { ResourceClaim, ResourceClaimTemplate } from '#keelson/api/generated/kinds/resource.v1.js'
 import { decodeJson } from '#keelson/api/json/decode.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
@@ -210,9 +211,14 @@ t.test('expressions of policies speak of what there is', (t) => {
 
 t.test('admin access to devices needs a label of the namespace', async (t) => {
   const spec = { devices: { requests: [{}, { exactly: { adminAccess: true } }] } }
-  const cases: [ClaimKind, KubeObject][] = [
-    [{ kind: 'ResourceClaim', specAt: ['spec'] }, { spec }],
-    [{ kind: 'ResourceClaimTemplate', specAt: ['spec', 'spec'] }, { spec: { spec } }],
+  const claim: ClaimKind<ResourceClaim> = { kind: 'ResourceClaim', specOf: (object) => object.spec }
+  const template: ClaimKind<ResourceClaimTemplate> = {
+    kind: 'ResourceClaimTemplate',
+    specOf: (object) => object.spec?.spec,
+  }
+  const cases: [ClaimKind<KubeObject>, KubeObject][] = [
+    [claim, { spec }],
+    [template, { spec: { spec } }],
   ]
   for (const [claims, object] of cases) {
     const begin = (labels?: Record<string, string>, given = object): Promise<unknown> =>

@@ -1,29 +1,18 @@
 /** Thread: any. Where a webhook is: a URL or a service. */
+
 import { type FieldPath, invalid, required } from '../field-error.js'
+import type { ServiceReference, WebhookClientConfig } from '../generated/kinds/admissionregistration.v1.js'
 import { because, type Errors, each, type List, portNumber } from './checks.js'
 import { isDns1035Label, isDns1123Subdomain } from './names.js'
-
-export interface ServiceReference {
-  name?: string
-  namespace?: string
-  path?: string
-  port?: number
-}
-
-export interface WebhookClientConfig {
-  url?: string | null
-  service?: ServiceReference | null
-  caBundle?: string
-}
 
 /** Of reviews: those that this server speaks. */
 const KNOWN_VERSIONS = ['v1', 'v1beta1']
 const URL_PARTS = /^(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?:\/\/([^/?#]*))?[^?#]*(\?[^#]*)?(#.*)?$/s
 
 export function clientConfigErrors({ url, service }: WebhookClientConfig, path: FieldPath): Errors {
-  const hasUrl = url !== undefined && url !== null
-  if (hasUrl === Boolean(service)) return [required(path, 'exactly one of url or service is required')]
-  return hasUrl ? urlErrors(url, path.child('url')) : serviceErrors(service!, path.child('service'))
+  if ((url !== undefined) === (service !== undefined))
+    return [required(path, 'exactly one of url or service is required')]
+  return url !== undefined ? urlErrors(url, path.child('url')) : serviceErrors(service ?? {}, path.child('service'))
 }
 
 function urlErrors(url: string, path: FieldPath): Errors {

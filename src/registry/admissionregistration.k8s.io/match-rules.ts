@@ -4,31 +4,13 @@ import { admissionEnvironment } from '../../api/cel/admission-environment.js'
 import { expressionErrors } from '../../api/cel/expression-errors.js'
 import { BOOL } from '../../api/cel/types.js'
 import { duplicate, type FieldPath, invalid, notSupported, required, tooMany } from '../../api/field-error.js'
-import type { LabelSelectorObject } from '../../api/label-selector-object.js'
+import type {
+  MatchCondition,
+  MatchResources,
+  NamedRuleWithOperations,
+} from '../../api/generated/kinds/admissionregistration.v1.js'
 import { type Errors, each, type List, pathSegment, qualifiedName, requiredBy } from '../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../api/validation/label-selectors.js'
-
-export interface Rule {
-  operations?: List<string>
-  apiGroups?: List<string>
-  apiVersions?: List<string>
-  resources?: List<string>
-  resourceNames?: List<string>
-  scope?: string
-}
-
-export interface MatchCondition {
-  name?: string
-  expression?: string
-}
-
-export interface MatchResources {
-  matchPolicy?: string
-  namespaceSelector?: LabelSelectorObject
-  objectSelector?: LabelSelectorObject
-  resourceRules?: List<Rule>
-  excludeResourceRules?: List<Rule>
-}
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MUTATING_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE']
@@ -38,7 +20,7 @@ const MAX_CONDITIONS = 64
 export const choice = (value: string | null | undefined, values: readonly string[], path: FieldPath): Errors =>
   value === undefined || value === null || values.includes(value) ? [] : [notSupported(path, value, values)]
 
-export const defaultRule = (rule: Rule): void => {
+export const defaultRule = (rule: NamedRuleWithOperations): void => {
   rule.scope ??= '*'
 }
 
@@ -81,7 +63,7 @@ function resourceErrors(resources: List<string>, path: FieldPath): Errors {
   return errors
 }
 
-export function ruleErrors(rule: Rule, at: FieldPath): Errors {
+export function ruleErrors(rule: NamedRuleWithOperations, at: FieldPath): Errors {
   const names = new Set<string>()
   return [
     ...starList(rule.operations, at.child('operations')),

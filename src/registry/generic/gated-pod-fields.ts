@@ -1,38 +1,21 @@
 /** Thread: pool. Fields of pods behind gates that are off: only what an object has used before can it go on using. */
+
 import { type FieldError, FieldPath, notSupported } from '../../api/field-error.js'
+import type { EphemeralContainer, PodSpec, VolumeProjection } from '../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../api/object.js'
+import { podSpecAt } from './pod-spec-at.js'
 
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const
 const GATED_SOURCES = ['clusterTrustBundle', 'podCertificate'] as const
 const ALLOWED_CHANGE_POLICY = 'Recursive'
 const GATED_CHANGE_POLICY = 'MountOption'
 
-interface Container {
-  lifecycle?: { stopSignal?: string }
-}
-
-interface PodSpec extends Partial<Record<(typeof LISTS)[number], Container[] | null>> {
-  schedulingGroup?: unknown
-  securityContext?: { seLinuxChangePolicy?: string }
-  volumes?: { projected?: { sources?: Record<string, unknown>[] | null } }[] | null
-}
-
-function specAt(object: KubeObject | undefined, path: readonly string[]): PodSpec {
-  let value: unknown = object
-  for (const name of path) value = (value as Record<string, unknown> | null | undefined)?.[name]
-  return (value ?? {}) as PodSpec
-}
-
-const containersOf = (spec: PodSpec): Container[] => LISTS.flatMap((list) => spec[list] ?? [])
-const sourcesOf = (spec: PodSpec): Record<string, unknown>[] =>
+const containersOf = (spec: PodSpec): EphemeralContainer[] => LISTS.flatMap((list) => spec[list] ?? [])
+const sourcesOf = (spec: PodSpec): VolumeProjection[] =>
   (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? [])
 
-export function dropGatedPodFields(
-  object: KubeObject,
-  old: KubeObject | undefined,
-  podSpecAt: readonly string[],
-): void {
-  const [spec, before] = [specAt(object, podSpecAt), specAt(old, podSpecAt)]
+export function dropGatedPodFields(object: KubeObject, old: KubeObject | undefined, path: readonly string[]): void {
+  const [spec, before] = [podSpecAt(object, path), podSpecAt(old, path)]
   if (before.schedulingGroup === undefined) delete spec.schedulingGroup
   for (const kind of GATED_SOURCES) {
     if (sourcesOf(before).some((source) => source[kind] !== undefined)) continue
@@ -54,11 +37,11 @@ function dropStopSignals(spec: PodSpec): void {
 export function gatedPodValueErrors(
   object: KubeObject,
   old: KubeObject | undefined,
-  podSpecAt: readonly string[],
+  path: readonly string[],
 ): FieldError[] {
-  const policy = specAt(object, podSpecAt).securityContext?.seLinuxChangePolicy
+  const policy = podSpecAt(object, path).securityContext?.seLinuxChangePolicy
   if (policy !== GATED_CHANGE_POLICY) return []
-  if (specAt(old, podSpecAt).securityContext?.seLinuxChangePolicy !== undefined) return []
-  const at = FieldPath.of(...podSpecAt).child('securityContext', 'seLinuxChangePolicy')
+  if (podSpecAt(old, path).securityContext?.seLinuxChangePolicy !== undefined) return []
+  const at = FieldPath.of(...path).child('securityContext', 'seLinuxChangePolicy')
   return [notSupported(at, policy, [ALLOWED_CHANGE_POLICY])]
 }

@@ -2,6 +2,7 @@
  * Thread: pool. What requests to a resource do beyond its rules, as src/registry/<group>/<resource>/rest.ts states it:
  * Kubernetes' REST storage. Unlike rules it reaches other stores, the authorizer and the world, through RESTDependencies.
  */
+import type { KubeObject } from '../../api/object.js'
 import type { Connecter } from './connecter.js'
 import type { EndpointHandler } from './endpoint-handler.js'
 import type { RESTDependencies } from './rest-dependencies.js'
@@ -22,9 +23,9 @@ export interface HandlerRow {
   make(parts: HandlerParts): EndpointHandler
 }
 
-export interface ResourceREST {
+export interface ResourceREST<K extends KubeObject = KubeObject> {
   /** What happens around its writes; asked for when its store is made. */
-  hooks?(dependencies: RESTDependencies): StoreHooks
+  hooks?(dependencies: RESTDependencies): StoreHooks<K>
   /** The resource's own endpoint, when it does more than the store. */
   readonly resource?: HandlerRow
   /** By subresource, those that do more than update a part of the object: scale, eviction. */

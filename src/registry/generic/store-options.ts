@@ -44,8 +44,14 @@ export interface StoreOptions {
   readonly deleteCollectionWorkers: number
 }
 
-/** What a resource does around its writes beyond its rules: it needs other storages for it. */
-export interface StoreHooks extends Pick<StoreOptions, 'beginCreate' | 'beginUpdate' | 'afterDelete'> {
+/**
+ * What a resource does around its writes beyond its rules: it needs other storages for it. The hooks of a kind are given objects of
+ * that kind, as its rules are.
+ */
+export interface StoreHooks<K extends KubeObject = KubeObject> {
+  beginCreate?(object: K, context: RequestContext): Promise<Finish>
+  beginUpdate?(object: K, old: K, context: RequestContext): Promise<Finish>
   /** Of the status alone. */
-  readonly beginStatusUpdate?: StoreOptions['beginUpdate']
+  beginStatusUpdate?(object: K, old: K, context: RequestContext): Promise<Finish>
+  afterDelete?(object: K, context: RequestContext): Promise<void> | void
 }

@@ -2,7 +2,9 @@
  * Thread: pool. Nobody gives what they do not have: who writes a role must hold its rules, who writes a binding must hold
  * the rules of its role. Except those who may `escalate` roles or `bind` that role, and the privileged group.
  */
+
 import { isDeepStrictEqual } from 'node:util'
+import type { ClusterRole, RoleBinding } from '../../api/generated/kinds/rbac.v1.js'
 import type { KubeObject } from '../../api/object.js'
 import { newForbidden, newNotFound } from '../../api/status.js'
 import { isPrivileged } from '../../auth/authz/fixed-authorizers.js'
@@ -16,15 +18,6 @@ import type { RequestContext } from '../generic/strategy.js'
 
 export type EscalationOptions = Pick<RESTDependencies, 'authorizer' | 'heldRules'>
 
-interface Role extends KubeObject {
-  rules?: unknown
-  aggregationRule?: { clusterRoleSelectors?: readonly unknown[] | null } | null
-}
-
-interface Binding extends KubeObject {
-  roleRef?: { apiGroup?: string; kind?: string; name?: string }
-}
-
 /** An aggregated role can come to hold anything. */
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
@@ -32,19 +25,19 @@ const EVERYTHING: readonly PolicyRule[] = [
 ]
 const NOTHING_TAKEN = (): void => undefined
 
-type Check = (object: KubeObject, old: KubeObject | undefined, context: RequestContext) => Promise<void>
+type Check<K> = (object: K, old: K | undefined, context: RequestContext) => Promise<void>
 
-export function roleEscalationHooks(options: EscalationOptions): StoreHooks {
+export function roleEscalationHooks(options: EscalationOptions): StoreHooks<ClusterRole> {
   const guard = new EscalationGuard(options)
   return hooks((...write) => guard.checkRole(...write))
 }
 
-export function bindingEscalationHooks(options: EscalationOptions): StoreHooks {
+export function bindingEscalationHooks(options: EscalationOptions): StoreHooks<RoleBinding> {
   const guard = new EscalationGuard(options)
   return hooks((...write) => guard.checkBinding(...write))
 }
 
-function hooks(check: Check): StoreHooks {
+function hooks<K extends KubeObject>(check: Check<K>): StoreHooks<K> {
   return {
     beginCreate: async (object, context) => {
       await check(object, undefined, context)
@@ -64,29 +57,28 @@ class EscalationGuard {
     this.#options = options
   }
 
-  async checkRole(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<void> {
+  async checkRole(role: ClusterRole, old: ClusterRole | undefined, context: RequestContext): Promise<void> {
     if (isPrivileged(context.user)) return
     const name = old === undefined ? '' : (old.metadata?.name ?? '')
     if (await this.#may(context, { verb: 'escalate', resource: context.resource, name })) return
-    if (onlyLeavesMarks(object, old)) return
-    const role = object as Role
-    this.#confirm(policyRulesOf(role.rules), object, context)
-    if (!gathers(role) && !gathers(old as Role | undefined)) return
+    if (onlyLeavesMarks(role, old)) return
+    this.#confirm(policyRulesOf(role.rules), role, context)
+    if (!gathers(role) && !gathers(old)) return
     const { rules } = this.#options.heldRules.policyRulesFor(context.user, '')
     if (uncoveredRules(rules, EVERYTHING).length > 0)
-      throw forbidden(object, context, 'must have cluster-admin privileges to use the aggregationRule')
+      throw forbidden(role, context, 'must have cluster-admin privileges to use the aggregationRule')
   }
 
-  async checkBinding(object: KubeObject, old: KubeObject | undefined, context: RequestContext): Promise<void> {
-    if (isPrivileged(context.user) || onlyLeavesMarks(object, old)) return
-    const { kind = '', name = '' } = (object as Binding).roleRef ?? {}
+  async checkBinding(binding: RoleBinding, old: RoleBinding | undefined, context: RequestContext): Promise<void> {
+    if (isPrivileged(context.user) || onlyLeavesMarks(binding, old)) return
+    const { kind = '', name = '' } = binding.roleRef ?? {}
     // What names no role cannot be stored either: validation says why.
     if (kind !== 'Role' && kind !== 'ClusterRole') return
     const resource = kind === 'Role' ? 'roles' : 'clusterroles'
     if (await this.#may(context, { verb: 'bind', resource, name })) return
     const rules = this.#options.heldRules.rulesOfRole(kind, context.namespace, name)
     if (rules === undefined) throw newNotFound({ group: RBAC_GROUP, resource }, name)
-    this.#confirm(rules, object, context)
+    this.#confirm(rules, binding, context)
   }
 
   #confirm(wanted: readonly PolicyRule[], object: KubeObject, context: RequestContext): void {
@@ -116,7 +108,8 @@ class EscalationGuard {
   }
 }
 
-const gathers = (role: Role | undefined): boolean => (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0
+const gathers = (role: ClusterRole | undefined): boolean =>
+  (role?.aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0
 
 const forbidden = (object: KubeObject, context: RequestContext, why: string) =>
   newForbidden({ group: RBAC_GROUP, resource: context.resource }, object.metadata?.name ?? '', why)

@@ -1,8 +1,15 @@
 /** Thread: pool. What claims, classes and slices of devices have in common: selectors, configurations, taints, tolerations. */
+
 import type { CelEnvironment } from '../../api/cel/checker.js'
 import { expressionErrors } from '../../api/cel/expression-errors.js'
 import { BOOL, DYN, mapOf, objectOf, opaque as quantityType, STRING } from '../../api/cel/types.js'
 import { duplicate, type FieldPath, invalid, notSupported, required, tooLong, tooMany } from '../../api/field-error.js'
+import type {
+  Device,
+  DeviceConfiguration,
+  DeviceSelector,
+  DeviceToleration,
+} from '../../api/generated/kinds/resource.v1.js'
 import { printRaw } from '../../api/json/encode.js'
 import type { Json } from '../../api/object.js'
 import {
@@ -18,25 +25,7 @@ import {
 } from '../../api/validation/checks.js'
 import { driverNameErrors } from '../storage.k8s.io/parameters.js'
 
-export interface Selector {
-  cel?: { expression?: string }
-}
-
-export interface Configuration {
-  opaque?: { driver?: string; parameters?: unknown }
-}
-
-export interface DeviceToleration {
-  key?: string
-  operator?: string
-  value?: string
-  effect?: string
-}
-
-export interface BindingConditions {
-  bindingConditions?: List<string>
-  bindingFailureConditions?: List<string>
-}
+type BindingConditions = Pick<Device, 'bindingConditions' | 'bindingFailureConditions'>
 
 const EXPRESSION_BYTES = 10 * 1024
 const OPAQUE_BYTES = 10 * 1024
@@ -132,7 +121,7 @@ const DEVICE: CelEnvironment = {
   ]),
 }
 
-export const selectorErrors = (selectors: List<Selector>, path: FieldPath): Errors =>
+export const selectorErrors = (selectors: List<DeviceSelector>, path: FieldPath): Errors =>
   eachOfAtMost(MOST_SELECTORS, selectors, path, ({ cel }, at) => {
     if (!cel) return [required(at.child('cel'))]
     const { expression = '' } = cel
@@ -142,7 +131,7 @@ export const selectorErrors = (selectors: List<Selector>, path: FieldPath): Erro
       : expressionErrors(expression, where, DEVICE, [BOOL])
   })
 
-export function configurationErrors({ opaque }: Configuration, at: FieldPath): Errors {
+export function configurationErrors({ opaque }: DeviceConfiguration, at: FieldPath): Errors {
   const path = at.child('opaque')
   if (!opaque) return [required(path)]
   const { driver, parameters } = opaque
@@ -155,8 +144,8 @@ export function configurationErrors({ opaque }: Configuration, at: FieldPath): E
 }
 
 /** What drivers alone understand. */
-export function opaqueErrors(value: unknown, path: FieldPath): Errors {
-  if (Buffer.byteLength(printRaw(value as Json)) > OPAQUE_BYTES) return [tooLong(path, OPAQUE_BYTES)]
+export function opaqueErrors(value: Json, path: FieldPath): Errors {
+  if (Buffer.byteLength(printRaw(value)) > OPAQUE_BYTES) return [tooLong(path, OPAQUE_BYTES)]
   return typeof value === 'object' && !Array.isArray(value)
     ? []
     : [invalid(path, '<value omitted>', 'must be a valid JSON object')]

@@ -1,20 +1,18 @@
 /** Thread: pool. What the checking of types found in the expressions of a policy. */
 
 import { FieldPath } from '../../../api/field-error.js'
-import type { Condition } from '../../../api/generated/kinds/meta.v1.js'
-import { type Errors, each, type List, requiredBy } from '../../../api/validation/checks.js'
+import type {
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyStatus,
+} from '../../../api/generated/kinds/admissionregistration.v1.js'
+import { type Errors, each, requiredBy } from '../../../api/validation/checks.js'
 import { conditionErrors } from '../../../api/validation/conditions.js'
 import type { UpdateRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 
-interface PolicyStatus {
-  typeChecking?: { expressionWarnings?: List<{ fieldRef?: string; warning?: string }> }
-  conditions?: List<Condition>
-}
-
 const STATUS = FieldPath.of('status')
 
-function errorsOf({ typeChecking, conditions }: PolicyStatus): Errors {
+function errorsOf({ typeChecking, conditions }: ValidatingAdmissionPolicyStatus): Errors {
   const warnings = STATUS.child('typeChecking', 'expressionWarnings')
   return [
     ...each(typeChecking?.expressionWarnings, warnings, ({ fieldRef, warning }, at) => [
@@ -25,8 +23,8 @@ function errorsOf({ typeChecking, conditions }: PolicyStatus): Errors {
   ]
 }
 
-export const policyStatusRules: UpdateRules = {
+export const policyStatusRules: UpdateRules<ValidatingAdmissionPolicy> = {
   resetFields: [['metadata'], ['spec']],
   prepareForUpdate: keepMetadata,
-  validateUpdate: (object) => errorsOf((object['status'] ?? {}) as PolicyStatus),
+  validateUpdate: (object) => errorsOf(object.status ?? {}),
 }

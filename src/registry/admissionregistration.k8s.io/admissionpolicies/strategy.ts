@@ -1,44 +1,25 @@
 /** Thread: pool. Admission policies, validating and mutating: rules written as expressions. */
+
 import { type AdmissionNames, admissionEnvironment } from '../../../api/cel/admission-environment.js'
 import { type CelEnvironment, checkExpression } from '../../../api/cel/checker.js'
 import { expressionErrors } from '../../../api/cel/expression-errors.js'
 import { BOOL, type CelType, STRING, scalar } from '../../../api/cel/types.js'
 import { duplicate, FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  MutatingAdmissionPolicy,
+  Mutation,
+  ParamKind,
+  ValidatingAdmissionPolicy,
+} from '../../../api/generated/kinds/admissionregistration.v1.js'
 import { parseGroupVersion } from '../../../api/group-version.js'
-import type { KubeObject } from '../../../api/object.js'
-import { because, type Errors, each, type List, oneOf } from '../../../api/validation/checks.js'
+import { because, type Errors, each, oneOf } from '../../../api/validation/checks.js'
 import { isDns1035Label, isDns1123Subdomain, isQualifiedName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
-import {
-  choice,
-  conditionErrors,
-  defaultMatchResources,
-  type MatchCondition,
-  type MatchResources,
-  matchResourcesErrors,
-} from '../match-rules.js'
+import { choice, conditionErrors, defaultMatchResources, matchResourcesErrors } from '../match-rules.js'
 import { policyStatusRules } from './policy-status.js'
 
-interface Mutation {
-  patchType?: string
-  applyConfiguration?: { expression?: string }
-  jsonPatch?: { expression?: string }
-}
-
-interface Policy extends KubeObject {
-  spec?: {
-    failurePolicy?: string
-    reinvocationPolicy?: string
-    paramKind?: { apiVersion?: string; kind?: string }
-    matchConstraints?: MatchResources
-    matchConditions?: List<MatchCondition>
-    variables?: List<{ name?: string; expression?: string }>
-    validations?: List<{ expression?: string; message?: string; messageExpression?: string; reason?: string }>
-    auditAnnotations?: List<{ key?: string; valueExpression?: string }>
-    mutations?: List<Mutation>
-  }
-}
+type Policy = ValidatingAdmissionPolicy | MutatingAdmissionPolicy
 
 type Spec = NonNullable<Policy['spec']>
 
@@ -84,7 +65,7 @@ const environmentOf = (spec: Spec, more: Partial<AdmissionNames> = {}): CelEnvir
 const environmentBefore = (spec: Spec, i: number): CelEnvironment =>
   environmentOf({ ...spec, variables: (spec.variables ?? []).slice(0, i) })
 
-function paramKindErrors({ apiVersion = '', kind = '' }: NonNullable<Spec['paramKind']>): Errors {
+function paramKindErrors({ apiVersion = '', kind = '' }: ParamKind): Errors {
   const path = SPEC.child('paramKind')
   const errors: Errors = []
   const parsed = apiVersion === '' ? undefined : parseGroupVersion(apiVersion)
@@ -132,7 +113,7 @@ function messageExpressionErrors(message: string, path: FieldPath, spec: Spec): 
   return expressionErrors(message, path, environmentOf(spec, { authorizer: false }), [STRING])
 }
 
-function validatingErrors({ spec = {}, metadata }: Policy): Errors {
+function validatingErrors({ spec = {}, metadata }: ValidatingAdmissionPolicy): Errors {
   const keys = new Set<string>()
   const environment = environmentOf(spec)
   const nothing = (spec.validations?.length ?? 0) === 0 && (spec.auditAnnotations?.length ?? 0) === 0
@@ -173,7 +154,7 @@ function mutationErrors(mutation: Mutation, at: FieldPath, environment: CelEnvir
   ]
 }
 
-function mutatingErrors({ spec = {} }: Policy): Errors {
+function mutatingErrors({ spec = {} }: MutatingAdmissionPolicy): Errors {
   const environment = environmentOf(spec, { patches: true })
   return [
     ...commonErrors(spec, true),
@@ -187,27 +168,42 @@ function mutatingErrors({ spec = {} }: Policy): Errors {
 const kindText = ({ spec }: Policy): string =>
   spec?.paramKind ? `${spec.paramKind.apiVersion ?? ''}/${spec.paramKind.kind ?? ''}` : UNSET
 
-const rulesOf = (mutating: boolean): ResourceRules => ({
+function setDefaults(policy: Policy): void {
+  policy.spec ??= {}
+  policy.spec.failurePolicy ??= 'Fail'
+  if (policy.spec.matchConstraints) defaultMatchResources(policy.spec.matchConstraints)
+}
+
+const rulesOf = <K extends Policy>(
+  validate: (policy: K) => Errors,
+  column: string,
+  description: string,
+  count: (policy: K) => number | undefined,
+): ResourceRules<K> => ({
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['spec'],
-  setDefaults: (object) => {
-    const policy = object as Policy
-    policy.spec ??= {}
-    policy.spec.failurePolicy ??= 'Fail'
-    if (policy.spec.matchConstraints) defaultMatchResources(policy.spec.matchConstraints)
-  },
-  validate: (object) => (mutating ? mutatingErrors(object as Policy) : validatingErrors(object as Policy)),
-  table: tableOf<Policy>(
-    mutating
-      ? text('Mutations', 'How many changes it makes.', ({ spec }) => spec?.mutations?.length ?? 0, { type: 'integer' })
-      : text('Validations', 'How many checks it makes.', ({ spec }) => spec?.validations?.length ?? 0, {
-          type: 'integer',
-        }),
+  setDefaults,
+  validate,
+  table: tableOf<K>(
+    text(column, description, (policy) => count(policy) ?? 0, { type: 'integer' }),
     text('ParamKind', 'What its parameters are.', kindText),
     age(),
   ),
 })
 
-export const validatingAdmissionPolicyRules: ResourceRules = { ...rulesOf(false), status: policyStatusRules }
-export const mutatingAdmissionPolicyRules = rulesOf(true)
+export const validatingAdmissionPolicyRules: ResourceRules<ValidatingAdmissionPolicy> = {
+  ...rulesOf<ValidatingAdmissionPolicy>(
+    validatingErrors,
+    'Validations',
+    'How many checks it makes.',
+    ({ spec }) => spec?.validations?.length,
+  ),
+  status: policyStatusRules,
+}
+export const mutatingAdmissionPolicyRules = rulesOf<MutatingAdmissionPolicy>(
+  mutatingErrors,
+  'Mutations',
+  'How many changes it makes.',
+  ({ spec }) => spec?.mutations?.length,
+)

@@ -1,7 +1,11 @@
 /** Thread: pool. Bindings of admission policies: where a policy is in force, and with which parameters. */
+
 import { duplicate, FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
+import type {
+  MutatingAdmissionPolicyBinding,
+  ParamRef,
+  ValidatingAdmissionPolicyBinding,
+} from '../../../api/generated/kinds/admissionregistration.v1.js'
 import {
   dnsSubdomain,
   type Errors,
@@ -15,23 +19,7 @@ import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorStructText } from '../../generic/selector-text.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
-import { choice, defaultMatchResources, type MatchResources, matchResourcesErrors } from '../match-rules.js'
-
-interface ParamRef {
-  name?: string
-  namespace?: string
-  selector?: LabelSelectorObject
-  parameterNotFoundAction?: string
-}
-
-interface PolicyBinding extends KubeObject {
-  spec?: {
-    policyName?: string
-    paramRef?: ParamRef
-    matchResources?: MatchResources
-    validationActions?: List<string>
-  }
-}
+import { choice, defaultMatchResources, matchResourcesErrors } from '../match-rules.js'
 
 const SPEC = FieldPath.of('spec')
 const ACTIONS = ['Audit', 'Deny', 'Warn']
@@ -61,23 +49,24 @@ function actionErrors(actions: List<string>): Errors {
   return errors
 }
 
-function paramText({ spec }: PolicyBinding): string {
+function paramText({ spec }: ValidatingAdmissionPolicyBinding): string {
   const { name = '', namespace = '', selector } = spec?.paramRef ?? {}
   // Whether they are in namespaces at all is not known here.
   if (name !== '') return `${namespace === '' ? '*' : namespace}/${name}`
   return selector ? selectorStructText(selector) : UNSET
 }
 
-const rulesOf = (mutating: boolean): ResourceRules => ({
+/** The binding of a validating policy has one field more: what is done when a check fails. */
+const rulesOf = (mutating: boolean): ResourceRules<ValidatingAdmissionPolicyBinding> => ({
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['spec'],
   setDefaults: (object) => {
-    const match = (object as PolicyBinding).spec?.matchResources
+    const match = object.spec?.matchResources
     if (match) defaultMatchResources(match)
   },
   validate: (object) => {
-    const { spec = {} } = object as PolicyBinding
+    const { spec = {} } = object
     return [
       ...requiredBy(spec.policyName, SPEC.child('policyName'), dnsSubdomain),
       ...(spec.paramRef ? paramRefErrors(spec.paramRef) : []),
@@ -85,7 +74,7 @@ const rulesOf = (mutating: boolean): ResourceRules => ({
       ...(mutating ? [] : actionErrors(spec.validationActions)),
     ]
   },
-  table: tableOf<PolicyBinding>(
+  table: tableOf<ValidatingAdmissionPolicyBinding>(
     text('PolicyName', 'The policy.', ({ spec }) => spec?.policyName ?? ''),
     text('ParamRef', 'Its parameters.', paramText),
     age(),
@@ -93,4 +82,4 @@ const rulesOf = (mutating: boolean): ResourceRules => ({
 })
 
 export const validatingAdmissionPolicyBindingRules = rulesOf(false)
-export const mutatingAdmissionPolicyBindingRules = rulesOf(true)
+export const mutatingAdmissionPolicyBindingRules: ResourceRules<MutatingAdmissionPolicyBinding> = rulesOf(true)

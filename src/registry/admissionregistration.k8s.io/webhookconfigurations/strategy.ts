@@ -1,38 +1,18 @@
 /** Thread: pool. Webhook configurations, mutating and validating: where to ask, about what. */
+
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
-import type { LabelSelectorObject } from '../../../api/label-selector-object.js'
-import type { KubeObject } from '../../../api/object.js'
-import { type Errors, each, type List } from '../../../api/validation/checks.js'
+import type {
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from '../../../api/generated/kinds/admissionregistration.v1.js'
+import { type Errors, each } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
-import {
-  clientConfigErrors,
-  reviewVersionsErrors,
-  type WebhookClientConfig,
-} from '../../../api/validation/webhook-client.js'
+import { clientConfigErrors, reviewVersionsErrors } from '../../../api/validation/webhook-client.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
-import { choice, conditionErrors, defaultRule, type MatchCondition, type Rule, ruleErrors } from '../match-rules.js'
-
-interface Webhook {
-  name?: string
-  clientConfig?: WebhookClientConfig
-  rules?: List<Rule>
-  failurePolicy?: string
-  matchPolicy?: string
-  reinvocationPolicy?: string
-  /** A pointer that Go prints as null. */
-  sideEffects?: string | null
-  timeoutSeconds?: number
-  namespaceSelector?: LabelSelectorObject
-  objectSelector?: LabelSelectorObject
-  admissionReviewVersions?: List<string>
-  matchConditions?: List<MatchCondition>
-}
-
-interface WebhookConfiguration extends KubeObject {
-  webhooks?: List<Webhook>
-}
+import { choice, conditionErrors, defaultRule, ruleErrors } from '../match-rules.js'
 
 const SIDE_EFFECTS = ['None', 'NoneOnDryRun']
 
@@ -43,7 +23,7 @@ function nameErrors(name: string, path: FieldPath): Errors {
   return name.split('.').length < 3 ? [invalid(path, name, 'should be a domain with at least three segments')] : []
 }
 
-function webhookErrors(hook: Webhook, at: FieldPath): Errors {
+function webhookErrors(hook: MutatingWebhook, at: FieldPath): Errors {
   const errors = clientConfigErrors(hook.clientConfig ?? {}, at.child('clientConfig'))
   const { timeoutSeconds: timeout, sideEffects } = hook
   if ((sideEffects ?? undefined) === undefined) errors.push(required(at.child('sideEffects')))
@@ -64,13 +44,14 @@ function webhookErrors(hook: Webhook, at: FieldPath): Errors {
   ]
 }
 
-const rulesOf = (mutating: boolean): ResourceRules => ({
+/** A webhook that changes objects has one field more than one that looks at them. */
+const rulesOf = (mutating: boolean): ResourceRules<MutatingWebhookConfiguration> => ({
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
   generationFields: ['webhooks'],
   emptyIsChange: true,
   setDefaults: (object) => {
-    for (const hook of (object as WebhookConfiguration).webhooks ?? []) {
+    for (const hook of object.webhooks ?? []) {
       hook.failurePolicy ??= 'Fail'
       hook.matchPolicy ??= 'Equivalent'
       hook.namespaceSelector ??= {}
@@ -83,18 +64,18 @@ const rulesOf = (mutating: boolean): ResourceRules => ({
   },
   validate: (object) => {
     const names = new Set<string>()
-    return each((object as WebhookConfiguration).webhooks, FieldPath.of('webhooks'), (hook, at) => {
+    return each(object.webhooks, FieldPath.of('webhooks'), (hook, at) => {
       const { name = '' } = hook
       const doubled = name !== '' && names.has(name) ? [duplicate(at.child('name'), name)] : []
       names.add(name)
       return [...webhookErrors(hook, at), ...doubled]
     })
   },
-  table: tableOf<WebhookConfiguration>(
+  table: tableOf<MutatingWebhookConfiguration>(
     text('Webhooks', 'How many webhooks it has.', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer' }),
     age(),
   ),
 })
 
 export const mutatingWebhookConfigurationRules = rulesOf(true)
-export const validatingWebhookConfigurationRules = rulesOf(false)
+export const validatingWebhookConfigurationRules: ResourceRules<ValidatingWebhookConfiguration> = rulesOf(false)

@@ -2,7 +2,10 @@
  * Thread: any. Custom resource definitions are stored as v1beta1: there, what all versions have in common stands once,
  * beside them. That version is not served any more; definitions from before v1 may still lie in a store.
  */
+
 import { isDeepStrictEqual } from 'node:util'
+import type { CustomResourceDefinition } from '../../../api/generated/kinds/apiextensions.v1.js'
+import type { CustomResourceDefinition as Definition } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { HubConversion } from '../../generic/resource-rules.js'
 
@@ -83,4 +86,4 @@ function conversionToHub({ strategy, webhookClientConfig, conversionReviewVersio
   return { strategy, webhook }
 }
 
-export const definitionsV1beta1: HubConversion = { toHub, fromHub }
+export const definitionsV1beta1: HubConversion<CustomResourceDefinition, Definition> = { toHub, fromHub }

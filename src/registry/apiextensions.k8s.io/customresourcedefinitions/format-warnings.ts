@@ -1,6 +1,7 @@
 /** Thread: pool. Formats in a definition's schemas that nobody checks. */
+import type { CustomResourceDefinitionSpec } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import { type Spec, schemasOf } from './definition.js'
+import { schemasOf } from './definition.js'
 import { allSchemas, itemsOf, type JsonSchema } from './json-schema.js'
 
 /** Without hyphens, as they are compared. */
@@ -20,7 +21,7 @@ function isKnown({ type = '', format = '' }: JsonSchema): boolean {
   return NUMBER_FORMATS[type]?.includes(format) ?? false
 }
 
-export function formatWarnings(spec: Spec): string[] {
+export function formatWarnings(spec: CustomResourceDefinitionSpec): string[] {
   const schemas = schemasOf(spec).flatMap((schema) => [...allSchemas(schema)])
   const unknown = schemas.filter((schema) => !isKnown(schema)).map(({ format }) => `unrecognized format "${format}"`)
   const sets = schemas

@@ -1,67 +1,13 @@
 /** Thread: any. Schemas as definitions write them, and the walk over all that stand in one. */
-import type { List } from '../../../api/validation/checks.js'
+import type { JSONSchemaProps } from '../../../api/generated/kinds/apiextensions.v1.js'
 
-export interface ValidationRule {
-  rule?: string
-  message?: string
-  messageExpression?: string
-  reason?: string | null
-  fieldPath?: string
-  optionalOldSelf?: boolean | null
-}
-
-export interface JsonSchema {
-  id?: string
-  $schema?: string
-  $ref?: string | null
-  description?: string
-  type?: string
-  format?: string
-  title?: string
-  default?: unknown
-  maximum?: number | null
-  exclusiveMaximum?: boolean
-  minimum?: number | null
-  exclusiveMinimum?: boolean
-  maxLength?: number | null
-  minLength?: number | null
-  pattern?: string
-  maxItems?: number | null
-  minItems?: number | null
-  uniqueItems?: boolean
-  multipleOf?: number | null
-  enum?: List<unknown>
-  maxProperties?: number | null
-  minProperties?: number | null
-  required?: List<string>
-  items?: JsonSchema | readonly JsonSchema[] | null
-  allOf?: List<JsonSchema>
-  oneOf?: List<JsonSchema>
-  anyOf?: List<JsonSchema>
-  not?: JsonSchema | null
-  properties?: Readonly<Record<string, JsonSchema | null>> | null
-  additionalProperties?: boolean | JsonSchema | null
-  patternProperties?: Readonly<Record<string, JsonSchema | null>> | null
-  dependencies?: Readonly<Record<string, JsonSchema | readonly string[] | null>> | null
-  additionalItems?: boolean | JsonSchema | null
-  definitions?: Readonly<Record<string, JsonSchema | null>> | null
-  externalDocs?: object | null
-  example?: unknown
-  nullable?: boolean
-  'x-kubernetes-preserve-unknown-fields'?: boolean | null
-  'x-kubernetes-embedded-resource'?: boolean
-  'x-kubernetes-int-or-string'?: boolean
-  'x-kubernetes-list-map-keys'?: List<string>
-  'x-kubernetes-list-type'?: string | null
-  'x-kubernetes-map-type'?: string | null
-  'x-kubernetes-validations'?: List<ValidationRule>
-}
+/** The same in all versions of definitions. */
+export type JsonSchema = JSONSchemaProps
 
 export const isSet = <T>(value: T | null | undefined): value is T => value !== undefined && value !== null
 
 /** The one schema of all items; several are not supported. */
-export const itemsOf = ({ items }: JsonSchema): JsonSchema | undefined =>
-  isSet(items) && !Array.isArray(items) ? (items as JsonSchema) : undefined
+export const itemsOf = ({ items }: JsonSchema): JsonSchema | undefined => (Array.isArray(items) ? undefined : items)
 
 export const valuesOf = ({ additionalProperties: values }: JsonSchema): JsonSchema | undefined =>
   isSet(values) && typeof values === 'object' ? values : undefined
@@ -80,7 +26,7 @@ export function* allSchemas(schema: JsonSchema): Generator<JsonSchema> {
   const { items, additionalProperties, additionalItems, not } = schema
   const named = [schema.properties, schema.patternProperties, schema.definitions, schema.dependencies]
   const below = [
-    ...(Array.isArray(items) ? (items as JsonSchema[]) : [items as JsonSchema | null | undefined]),
+    ...(Array.isArray(items) ? items : [items]),
     ...(schema.allOf ?? []),
     ...(schema.anyOf ?? []),
     ...(schema.oneOf ?? []),

@@ -14,9 +14,10 @@ import {
   scalar,
 } from '../../../api/cel/types.js'
 import { type FieldPath, invalid } from '../../../api/field-error.js'
+import type { ValidationRule } from '../../../api/generated/kinds/apiextensions.v1.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import { itemsOf, type JsonSchema, propertiesOf, type ValidationRule, valuesOf } from './json-schema.js'
+import { itemsOf, type JsonSchema, propertiesOf, valuesOf } from './json-schema.js'
 
 const RESERVED = new Set([
   ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],

@@ -1,17 +1,10 @@
 /** Thread: pool. Schemas of definitions: what of OpenAPI they may use, and Kubernetes' own words in them. */
+
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type { ValidationRule } from '../../../api/generated/kinds/apiextensions.v1.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { resolveFieldPath } from './field-path.js'
-import {
-  isSet,
-  itemsOf,
-  type JsonSchema,
-  propertiesOf,
-  property,
-  type ValidationRule,
-  valuesOf,
-  whyNotStructural,
-} from './json-schema.js'
+import { isSet, itemsOf, type JsonSchema, propertiesOf, property, valuesOf, whyNotStructural } from './json-schema.js'
 
 export const SCHEMA_TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
 const REASONS = ['FieldValueRequired', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueDuplicate']
@@ -105,11 +98,9 @@ function belowErrors(
       one(below ?? {}, path.child('definitions').key(name)),
     ),
     ...one(itemsOf(schema), path.child('items')),
-    ...(Array.isArray(schema.items) ? many(schema.items as JsonSchema[], 'items') : []),
+    ...(Array.isArray(schema.items) ? many(schema.items, 'items') : []),
     ...Object.entries(schema.dependencies ?? {}).flatMap(([name, below]) =>
-      Array.isArray(below)
-        ? []
-        : one((below ?? undefined) as JsonSchema | undefined, path.child('dependencies').key(name)),
+      Array.isArray(below) ? [] : one(below ?? undefined, path.child('dependencies').key(name)),
     ),
   ]
 }

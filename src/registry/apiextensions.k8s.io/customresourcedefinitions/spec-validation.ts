@@ -1,10 +1,17 @@
 /** Thread: pool. What a definition says, field by field, as Kubernetes checks it. */
+
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+} from '../../../api/generated/kinds/apiextensions.v1beta1.js'
 import { type Errors, each, type List } from '../../../api/validation/checks.js'
 import { isDns1035Label, isDns1123Subdomain } from '../../../api/validation/names.js'
 import { clientConfigErrors, reviewVersionsErrors } from '../../../api/validation/webhook-client.js'
 import { defaultsErrors } from './defaults-validation.js'
-import { hasStatus, type Names, type Spec, type Subresources, schemasOf, type Version } from './definition.js'
+import { hasStatus, schemasOf } from './definition.js'
 import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
 import { ruleExpressionErrors } from './rule-expressions.js'
 import { openAPISchemaErrors, type SchemaOptions } from './schema-validation.js'
@@ -31,7 +38,7 @@ const AT_ROOT = new Set([
 const joined = (reasons: readonly string[], path: FieldPath, value: unknown): Errors =>
   reasons.length === 0 ? [] : [invalid(path, value, reasons.join(','))]
 
-export function specErrors(spec: Spec, given: SpecOptions): Errors {
+export function specErrors(spec: CustomResourceDefinitionSpec, given: SpecOptions): Errors {
   const extended = schemasOf(spec).some((schema) => [...allSchemas(schema)].some(isExtended))
   const prunes = spec.preserveUnknownFields !== true
   const options = { ...given, requireStructural: given.requireStructural || prunes || extended }
@@ -64,7 +71,7 @@ const isExtended = (schema: JsonSchema): boolean =>
 
 export const hasDefaults = (schema: JsonSchema): boolean => [...allSchemas(schema)].some((one) => isSet(one.default))
 
-const hasAnyStatus = ({ subresources, versions }: Spec): boolean =>
+const hasAnyStatus = ({ subresources, versions }: CustomResourceDefinitionSpec): boolean =>
   hasStatus(subresources) || (versions ?? []).some((version) => hasStatus(version.subresources))
 
 function groupErrors(group: string, path: FieldPath): Errors {
@@ -79,7 +86,11 @@ function choiceErrors(value: string | undefined, choices: readonly string[], pat
   return choices.includes(value!) ? [] : [notSupported(path, value, choices)]
 }
 
-function missingSchemaErrors({ validation, versions }: Spec, ofAll: boolean, prunes: boolean): Errors {
+function missingSchemaErrors(
+  { validation, versions }: CustomResourceDefinitionSpec,
+  ofAll: boolean,
+  prunes: boolean,
+): Errors {
   if (isSet(validation?.openAPIV3Schema) || (!ofAll && !prunes)) return []
   return each(versions, SPEC.child('versions'), ({ schema, served }, at) =>
     isSet(schema?.openAPIV3Schema) || (!ofAll && served !== true)
@@ -88,7 +99,7 @@ function missingSchemaErrors({ validation, versions }: Spec, ofAll: boolean, pru
   )
 }
 
-function versionsErrors(spec: Spec, options: SpecOptions): Errors {
+function versionsErrors(spec: CustomResourceDefinitionSpec, options: SpecOptions): Errors {
   const path = SPEC.child('versions')
   const versions = spec.versions ?? []
   const names = versions.map(({ name = '' }) => name)
@@ -104,8 +115,8 @@ function versionsErrors(spec: Spec, options: SpecOptions): Errors {
 }
 
 function versionErrors(
-  version: Version,
-  subresources: Subresources | null | undefined,
+  version: CustomResourceDefinitionVersion,
+  subresources: CustomResourceSubresources | undefined,
   options: SpecOptions,
   at: FieldPath,
 ): Errors {
@@ -131,8 +142,8 @@ function warningReasons(deprecated: boolean, warning: string): string[] {
 }
 
 function selectableErrors(
-  { selectableFields }: Pick<Version, 'selectableFields'>,
-  schema: JsonSchema | null | undefined,
+  { selectableFields }: Pick<CustomResourceDefinitionVersion, 'selectableFields'>,
+  schema: JsonSchema | undefined,
   at: FieldPath,
 ): Errors {
   if ((selectableFields ?? []).length === 0) return []
@@ -144,7 +155,7 @@ function selectableErrors(
 }
 
 function schemaErrors(
-  schema: JsonSchema | null | undefined,
+  schema: JsonSchema | undefined,
   ownStatus: boolean,
   options: SpecOptions,
   path: FieldPath,
@@ -182,14 +193,14 @@ function rootErrors(schema: JsonSchema, path: FieldPath): Errors {
       ]
 }
 
-function requiredNameErrors(names: Names, path: FieldPath): Errors {
+function requiredNameErrors(names: CustomResourceDefinitionNames, path: FieldPath): Errors {
   return (['plural', 'singular', 'kind', 'listKind'] as const)
     .filter((field) => (names[field] ?? '') === '')
     .map((field) => required(path.child(field)))
 }
 
 /** Of the spec and of those accepted, which may be none. */
-export function namesErrors(names: Names, path: FieldPath): Errors {
+export function namesErrors(names: CustomResourceDefinitionNames, path: FieldPath): Errors {
   const label = (field: 'plural' | 'singular' | 'kind' | 'listKind', fold: boolean): Errors => {
     const name = names[field] ?? ''
     return name === '' ? [] : joined(isDns1035Label(fold ? name.toLowerCase() : name), path.child(field), name)
@@ -210,7 +221,11 @@ export function namesErrors(names: Names, path: FieldPath): Errors {
   ]
 }
 
-function conversionErrors({ conversion, preserveUnknownFields }: Spec, needsKnown: boolean, path: FieldPath): Errors {
+function conversionErrors(
+  { conversion, preserveUnknownFields }: CustomResourceDefinitionSpec,
+  needsKnown: boolean,
+  path: FieldPath,
+): Errors {
   if (!isSet(conversion)) return []
   const { strategy = '', webhookClientConfig: client, conversionReviewVersions: versions } = conversion
   const [clientAt, versionsAt] = [path.child('webhookClientConfig'), path.child('conversionReviewVersions')]

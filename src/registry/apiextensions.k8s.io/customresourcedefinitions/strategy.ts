@@ -1,12 +1,15 @@
 /** Thread: pool. Custom resource definitions: checked in the form in which what all versions share stands once. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf, nextGeneration } from '../../../api/object.js'
+import type { CustomResourceDefinition } from '../../../api/generated/kinds/apiextensions.v1.js'
+import type { CustomResourceDefinition as Definition } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
+import { metadataOf, nextGeneration } from '../../../api/object.js'
 import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
 import { hasKnownVersion } from '../../../api/validation/webhook-client.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { definitionsV1beta1, V1BETA1 } from './conversion.js'
 import { hasUnknownFields } from './defaults-validation.js'
-import { type Definition, isEstablished, type Spec, schemasOf, type Version } from './definition.js'
+import { isEstablished, schemasOf } from './definition.js'
 import { formatWarnings } from './format-warnings.js'
 import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
 import { isNonAtomicSet, keyErrors, SCHEMA_TYPES } from './schema-validation.js'
@@ -28,20 +31,10 @@ const STRICT: SpecOptions = {
   requireMapKeys: true,
 }
 
-const shared = (object: KubeObject): Definition => definitionsV1beta1.fromHub(object) as Definition
+const shared = (object: CustomResourceDefinition): Definition => definitionsV1beta1.fromHub(object)
 
-interface ServedDefinition extends KubeObject {
-  spec?: {
-    names?: { singular?: string; kind?: string; listKind?: string }
-    versions?: readonly Version[]
-    conversion?: { strategy?: string; webhook?: { clientConfig?: { service?: { port?: number } } } }
-  }
-  status?: { storedVersions?: string[]; acceptedNames?: object; conditions?: unknown }
-}
-
-function setDefaults(object: KubeObject): void {
-  if (object.apiVersion === V1BETA1) return
-  const definition = object as ServedDefinition
+function setDefaults(definition: CustomResourceDefinition): void {
+  if (definition.apiVersion === V1BETA1) return
   definition.spec ??= {}
   const { spec } = definition
   spec.names ??= {}
@@ -54,8 +47,7 @@ function setDefaults(object: KubeObject): void {
 }
 
 /** Objects may be stored in every version that was the storage version once. */
-function rememberStorageVersion(object: KubeObject): void {
-  const definition = object as ServedDefinition
+function rememberStorageVersion(definition: CustomResourceDefinition): void {
   const name = (definition.spec?.versions ?? []).find(({ storage }) => storage === true)?.name
   if (name === undefined) return
   const status = definition.status ?? {}
@@ -63,7 +55,7 @@ function rememberStorageVersion(object: KubeObject): void {
   definition.status = { ...status, storedVersions: known.includes(name) ? known : [...known, name] }
 }
 
-function nameErrors(object: KubeObject, spec: Spec): Errors {
+function nameErrors(object: CustomResourceDefinition, spec: NonNullable<Definition['spec']>): Errors {
   const { name = '', generateName = '' } = metadataOf(object)
   const wanted = `${spec.names?.plural ?? ''}.${spec.group ?? ''}`
   const check = (value: string, field: string): Errors =>
@@ -91,7 +83,7 @@ function storedVersionsErrors({ spec, status }: Definition): Errors {
 
 type Approval = 'missing' | 'invalid' | 'approved' | 'bypassed'
 
-function approvalOf(object: KubeObject): Approval {
+function approvalOf(object: Definition): Approval {
   const text = metadataOf(object).annotations?.[APPROVED] ?? ''
   if (text === '') return 'missing'
   if (text.startsWith('unapproved')) return 'bypassed'
@@ -113,7 +105,7 @@ function preserveErrors({ spec }: Definition, old?: Definition): Errors {
   return [invalid(SPEC.child('preserveUnknownFields'), true, 'cannot set to true')]
 }
 
-const statusErrors = ({ status }: Definition): Errors =>
+const statusErrors = ({ status }: Pick<Definition, 'status'>): Errors =>
   namesErrors(status?.acceptedNames ?? {}, FieldPath.of('status', 'acceptedNames'))
 
 function commonErrors(definition: Definition, options: SpecOptions, old?: Definition): Errors {
@@ -126,7 +118,7 @@ function commonErrors(definition: Definition, options: SpecOptions, old?: Defini
   ]
 }
 
-function validate(object: KubeObject): Errors {
+function validate(object: CustomResourceDefinition): Errors {
   const definition = shared(object)
   return [...nameErrors(object, definition.spec ?? {}), ...commonErrors(definition, STRICT)]
 }
@@ -155,7 +147,7 @@ function ratcheted({ spec = {} }: Definition): SpecOptions {
   }
 }
 
-function validateUpdate(object: KubeObject, oldObject: KubeObject): Errors {
+function validateUpdate(object: CustomResourceDefinition, oldObject: CustomResourceDefinition): Errors {
   const [definition, old] = [shared(object), shared(oldObject)]
   const [spec, before] = [definition.spec ?? {}, old.spec ?? {}]
   const names = SPEC.child('names')
@@ -172,7 +164,7 @@ function validateUpdate(object: KubeObject, oldObject: KubeObject): Errors {
   ]
 }
 
-export const customResourceDefinitionRules: ResourceRules = {
+export const customResourceDefinitionRules: ResourceRules<CustomResourceDefinition> = {
   conversions: { [V1BETA1]: definitionsV1beta1 },
   allowUnconditionalUpdate: false,
   metadataOnUpdate: 'changes',
@@ -182,7 +174,7 @@ export const customResourceDefinitionRules: ResourceRules = {
     rememberStorageVersion(object)
   },
   prepareForUpdate: (object, old) => {
-    if (!sameValue(object['spec'], old['spec'])) metadataOf(object).generation = nextGeneration(metadataOf(old))
+    if (!sameValue(object.spec, old.spec)) metadataOf(object).generation = nextGeneration(metadataOf(old))
     rememberStorageVersion(object)
   },
   validate,
@@ -192,5 +184,5 @@ export const customResourceDefinitionRules: ResourceRules = {
     const known = new Set(formatWarnings(shared(old).spec ?? {}))
     return formatWarnings(shared(object).spec ?? {}).filter((warning) => !known.has(warning))
   },
-  status: { validateUpdate: (object) => statusErrors(object as Definition) },
+  status: { validateUpdate: (object) => statusErrors(object) },
 }

@@ -1,7 +1,12 @@
 /** Thread: pool. What a version of a definition has beside its schema: columns, subresources, fields to select by. */
+
 import { duplicate, type FieldPath, invalid, required, tooMany } from '../../../api/field-error.js'
-import type { Errors } from '../../../api/validation/checks.js'
-import type { Column, Subresources, VersionParts } from './definition.js'
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceSubresources,
+  SelectableField,
+} from '../../../api/generated/kinds/apiextensions.v1beta1.js'
+import type { Errors, List } from '../../../api/validation/checks.js'
 import { resolveFieldPath } from './field-path.js'
 import { isSet, type JsonSchema } from './json-schema.js'
 
@@ -13,7 +18,10 @@ const MOST_SELECTABLE = 8
 const simplePathErrors = (text: string, path: FieldPath): Errors =>
   text.startsWith('.') ? [] : [invalid(path, text, 'must be a simple json path starting with .')]
 
-export function columnErrors({ name = '', type = '', format = '', JSONPath = '' }: Column, at: FieldPath): Errors {
+export function columnErrors(
+  { name = '', type = '', format = '', JSONPath = '' }: CustomResourceColumnDefinition,
+  at: FieldPath,
+): Errors {
   const errors: Errors = name === '' ? [required(at.child('name'))] : []
   if (type === '') errors.push(required(at.child('type'), `must be one of ${COLUMN_TYPES.join(',')}`))
   else if (!COLUMN_TYPES.includes(type))
@@ -24,7 +32,7 @@ export function columnErrors({ name = '', type = '', format = '', JSONPath = '' 
   return [...errors, ...(JSONPath === '' ? [required(path)] : simplePathErrors(JSONPath, path))]
 }
 
-export function subresourcesErrors(subresources: Subresources | null | undefined, path: FieldPath): Errors {
+export function subresourcesErrors(subresources: CustomResourceSubresources | undefined, path: FieldPath): Errors {
   const scale = subresources?.scale
   if (!isSet(scale)) return []
   const under = (text: string, field: string, ...roots: string[]): Errors => {
@@ -44,11 +52,7 @@ export function subresourcesErrors(subresources: Subresources | null | undefined
   ]
 }
 
-export function selectableFieldsErrors(
-  fields: VersionParts['selectableFields'],
-  schema: JsonSchema,
-  path: FieldPath,
-): Errors {
+export function selectableFieldsErrors(fields: List<SelectableField>, schema: JsonSchema, path: FieldPath): Errors {
   const seen = new Set<string>()
   const errors = (fields ?? []).flatMap(({ jsonPath = '' }, i) => {
     const at = path.index(i).child('jsonPath')

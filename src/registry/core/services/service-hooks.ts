@@ -1,7 +1,6 @@
 /** Thread: pool. What services do around their writes: Kubernetes' REST storage of services. */
 
 import type { Service, ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
-import type { KubeObject } from '../../../api/object.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
 import type { StoreHooks } from '../../generic/store-options.js'
 import type { RequestContext } from '../../generic/strategy.js'
@@ -10,7 +9,7 @@ import { type ClusterFamilies, otherFamily } from './ip-families.js'
 import { CLUSTER_IP_NONE, needsClusterIP } from './service.js'
 import type { AllocationTarget, ServiceAllocators } from './service-allocators.js'
 
-export function serviceHooks(allocators: ServiceAllocators, families: ClusterFamilies): StoreHooks {
+export function serviceHooks(allocators: ServiceAllocators, families: ClusterFamilies): StoreHooks<Service> {
   return {
     beginCreate: (object, context) => {
       const target = targetOf(object, context)
@@ -19,7 +18,7 @@ export function serviceHooks(allocators: ServiceAllocators, families: ClusterFam
     },
     beginUpdate: (object, old, context) => {
       const target = targetOf(object, context)
-      const before = (old as Service).spec ?? {}
+      const before = old.spec ?? {}
       defaultOnRead(before, families)
       keepAllocatedValues(target.spec, before)
       normalizeClusterIPs(target.spec, before)
@@ -34,8 +33,7 @@ export function serviceHooks(allocators: ServiceAllocators, families: ClusterFam
   }
 }
 
-function targetOf(object: KubeObject, context: RequestContext): AllocationTarget {
-  const service = object as Service
+function targetOf(service: Service, context: RequestContext): AllocationTarget {
   service.spec ??= {}
   const { name = '', namespace } = service.metadata ?? {}
   return {

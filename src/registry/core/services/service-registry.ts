@@ -34,7 +34,7 @@ export interface ServiceRegistryOptions {
 }
 
 export class ServiceRegistry {
-  readonly hooks: StoreHooks
+  readonly hooks: StoreHooks<Service>
   readonly #repairAddresses: RepairIPAddresses
   readonly #repairPorts: RepairNodePorts
 

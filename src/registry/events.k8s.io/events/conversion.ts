@@ -1,4 +1,7 @@
 /** Thread: any. Events of core/v1 and of events.k8s.io/v1 are one object; some fields have two names. */
+
+import type { Event } from '../../../api/generated/kinds/core.v1.js'
+import type { Event as EventsEvent } from '../../../api/generated/kinds/events.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import type { HubConversion } from '../../generic/resource-rules.js'
 
@@ -26,10 +29,10 @@ function rename(object: KubeObject, apiVersion: string, from: 0 | 1): KubeObject
   return result
 }
 
-export const toCoreEvent = (object: KubeObject): KubeObject =>
+export const toCoreEvent = (object: KubeObject): Event =>
   object.apiVersion === EVENTS_API ? rename(object, CORE_API, 1) : object
 
-export const toEventsEvent = (object: KubeObject): KubeObject =>
+export const toEventsEvent = (object: KubeObject): EventsEvent =>
   object.apiVersion === EVENTS_API ? object : rename(object, EVENTS_API, 0)
 
-export const eventsV1: HubConversion = { toHub: toCoreEvent, fromHub: toEventsEvent }
+export const eventsV1: HubConversion<Event, EventsEvent> = { toHub: toCoreEvent, fromHub: toEventsEvent }

@@ -1,11 +1,13 @@
 /** Thread: pool. Events, in core and in their own group: one object, with stricter rules where it is written as events.k8s.io. */
+
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
+import type { Event } from '../../../api/generated/kinds/core.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { type Errors, immutable, qualifiedName, sameValue } from '../../../api/validation/checks.js'
 import { pathSegmentName } from '../../../api/validation/names.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { EVENTS_API, eventsV1, toCoreEvent } from './conversion.js'
-import { type Event, eventTable } from './table.js'
+import { eventTable } from './table.js'
 
 const SHORT = 128
 const LONG = 1024
@@ -28,7 +30,7 @@ function namespaceErrors({ metadata, involvedObject, eventTime }: Event): Errors
 
 /** Of every event, however it is written. Those without a time are of the old kind: less is asked of them. */
 function commonErrors(object: KubeObject, isStrict = false): Errors {
-  const event = toCoreEvent(object) as Event
+  const event = toCoreEvent(object)
   if (!event.eventTime) return namespaceErrors(event)
   const controller = at(isStrict ? 'reportingController' : 'reportingComponent')
   const { reportingComponent = '' } = event
@@ -52,7 +54,7 @@ function seriesErrors({ series }: Event): Errors {
 }
 
 function strictErrors(object: KubeObject): Errors {
-  const event = toCoreEvent(object) as Event
+  const event = toCoreEvent(object)
   const unset = (field: string, value: unknown): Errors => (value ? [invalid(at(field), '', 'needs to be unset')] : [])
   const { type = '', source } = event
   return [
@@ -85,7 +87,7 @@ const FIXED = [
 ] as const
 
 function changeErrors(object: KubeObject, old: KubeObject): Errors {
-  const [now, before] = [toCoreEvent(object) as Event, toCoreEvent(old) as Event]
+  const [now, before] = [toCoreEvent(object), toCoreEvent(old)]
   return [
     ...(sameValue(now.series, before.series) ? [] : seriesErrors(now)),
     ...FIXED.flatMap((field) =>
@@ -104,7 +106,7 @@ const either = (name: string): string[][] => [
   ['regarding', name],
 ]
 
-const shared: ResourceRules = {
+const shared: ResourceRules<Event> = {
   allowCreateOnUpdate: true,
   expires: 'event-ttl',
   indexedFields: [
@@ -127,14 +129,14 @@ const shared: ResourceRules = {
   table: eventTable,
 }
 
-export const coreEventRules: ResourceRules = {
+export const coreEventRules: ResourceRules<Event> = {
   ...shared,
   nameRule: pathSegmentName,
   metadataOnUpdate: 'none',
   validate: (object) => commonErrors(object),
 }
 
-export const eventsEventRules: ResourceRules = {
+export const eventsEventRules: ResourceRules<Event> = {
   ...shared,
   metadataOnUpdate: 'changes',
   conversions: { [EVENTS_API]: eventsV1 },

@@ -1,26 +1,8 @@
 /** Thread: pool. How events are printed: what happened last comes first. */
-import type { KubeObject } from '../../../api/object.js'
+import type { Event, ObjectReference } from '../../../api/generated/kinds/core.v1.js'
 import type { TableColumn, TableRules } from '../../generic/resource-rules.js'
 import { humanDuration, NAME_COLUMN } from '../../generic/table-columns.js'
 import { toCoreEvent } from './conversion.js'
-
-/** The shape in core/v1. */
-export interface Event extends KubeObject {
-  involvedObject?: { kind?: string; name?: string; namespace?: string; fieldPath?: string }
-  related?: object
-  reason?: string
-  message?: string
-  source?: { component?: string; host?: string }
-  firstTimestamp?: string | null
-  lastTimestamp?: string | null
-  eventTime?: string | null
-  count?: number
-  type?: string
-  action?: string
-  reportingComponent?: string
-  reportingInstance?: string
-  series?: { count?: number; lastObservedTime?: string | null }
-}
 
 const column = (name: string, description: string, more: Partial<TableColumn> = {}): TableColumn => ({
   type: 'string',
@@ -33,7 +15,7 @@ const wide = { priority: 1 }
 const since = (time: string | null | undefined, nowMs: number): string =>
   time ? humanDuration(nowMs - Date.parse(time)) : '<unknown>'
 
-function targetText({ kind = '', name = '' }: NonNullable<Event['involvedObject']>): string {
+function targetText({ kind = '', name = '' }: ObjectReference): string {
   return name === '' ? kind.toLowerCase() : `${kind.toLowerCase()}/${name}`
 }
 
@@ -42,7 +24,7 @@ function sourceText({ source, reportingComponent, reportingInstance }: Event): s
   return parts.filter((part) => (part ?? '') !== '').join(', ')
 }
 
-export const eventTable: TableRules = {
+export const eventTable: TableRules<Event> = {
   columns: [
     column('Last Seen', 'The time since it last happened.'),
     column('Type', 'Normal, or Warning.'),
@@ -56,7 +38,7 @@ export const eventTable: TableRules = {
     { ...NAME_COLUMN, priority: 1 },
   ],
   cells: (object, nowMs) => {
-    const event = toCoreEvent(object) as Event
+    const event = toCoreEvent(object)
     const { involvedObject = {}, series } = event
     const first = since(event.firstTimestamp || event.eventTime, nowMs)
     const last = series

@@ -1,29 +1,18 @@
 /** Thread: pool. DeviceClasses: which devices are of a kind, and how they are set up. */
+
 import { FieldPath, invalid } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
-import { type Errors, type List, sameValue } from '../../../api/validation/checks.js'
+import type { DeviceClass } from '../../../api/generated/kinds/resource.v1.js'
+import { type Errors, sameValue } from '../../../api/validation/checks.js'
 import { isExtendedResource } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf } from '../../generic/table-rules.js'
-import {
-  type Configuration,
-  configurationErrors,
-  eachOfAtMost,
-  MOST_CONFIGURATIONS,
-  type Selector,
-  selectorErrors,
-} from '../device-parts.js'
-
-interface DeviceClass extends KubeObject {
-  spec?: { selectors?: List<Selector>; config?: List<Configuration>; extendedResourceName?: string }
-}
+import { configurationErrors, eachOfAtMost, MOST_CONFIGURATIONS, selectorErrors } from '../device-parts.js'
 
 const SPEC = FieldPath.of('spec')
 
 /** What was accepted before may stay. */
-function errorsOf(object: KubeObject, old?: KubeObject): Errors {
-  const { spec = {} } = object as DeviceClass
-  const before = (old as DeviceClass | undefined)?.spec
+function errorsOf({ spec = {} }: DeviceClass, old?: DeviceClass): Errors {
+  const before = old?.spec
   const name = spec.extendedResourceName
   const kept = before !== undefined && sameValue(spec.selectors, before.selectors)
   return [
@@ -35,7 +24,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   ]
 }
 
-export const deviceClassRules: ResourceRules = {
+export const deviceClassRules: ResourceRules<DeviceClass> = {
   returnDeletedObject: true,
   generationFields: ['spec'],
   validate: (object) => errorsOf(object),

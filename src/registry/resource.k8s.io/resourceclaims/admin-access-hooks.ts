@@ -1,13 +1,10 @@
 /** Thread: pool. Devices that others use already can be asked for in namespaces that say so with a label. */
 
 import { type FieldError, FieldPath, forbidden } from '../../../api/field-error.js'
+import type { ResourceClaimSpec } from '../../../api/generated/kinds/resource.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newInvalid } from '../../../api/status.js'
 import type { StoreHooks } from '../../generic/store-options.js'
-
-interface ClaimSpec {
-  devices?: { requests?: readonly { exactly?: { adminAccess?: boolean } }[] | null }
-}
 
 const LABEL = 'resource.kubernetes.io/admin-access'
 const NOTHING_TAKEN = (): void => undefined
@@ -21,25 +18,26 @@ export async function isAdminNamespace(name: string, namespace: NamespaceReader)
 }
 
 /** Which kind asks for devices, and where in it the spec of the claim is. */
-export interface ClaimKind {
+export interface ClaimKind<K extends KubeObject> {
   readonly kind: string
-  readonly specAt: readonly string[]
+  readonly specOf: (object: K) => ResourceClaimSpec | undefined
 }
 
-export function adminAccessHooks({ kind, specAt }: ClaimKind, namespace: NamespaceReader): StoreHooks {
+export function adminAccessHooks<K extends KubeObject>(
+  { kind, specOf }: ClaimKind<K>,
+  namespace: NamespaceReader,
+): StoreHooks<K> {
   return {
     beginCreate: async (object, context) => {
-      const error = adminAccessError(object, specAt)
+      const error = adminAccessError(specOf(object))
       if (error === undefined || (await isAdminNamespace(context.namespace, namespace))) return NOTHING_TAKEN
       throw newInvalid({ group: context.apiGroup, kind }, metadataOf(object).name ?? '', [error])
     },
   }
 }
 
-function adminAccessError(object: KubeObject, specAt: readonly string[]): FieldError | undefined {
-  let value: unknown = object
-  for (const name of specAt) value = (value as Record<string, unknown> | undefined)?.[name]
-  const requests = (value as ClaimSpec | undefined)?.devices?.requests ?? []
+function adminAccessError(spec: ResourceClaimSpec | undefined): FieldError | undefined {
+  const requests = spec?.devices?.requests ?? []
   const i = requests.findIndex(({ exactly }) => exactly?.adminAccess === true)
   // The same place for templates, where it is one level deeper: Kubernetes says it so.
   const path = FieldPath.of('spec', 'devices', 'requests').index(i).child('adminAccess')

@@ -2,9 +2,11 @@
  * Thread: pool. Who may write the status of a claim may not write all of it: what is allocated and to whom takes the right
  * to `resourceclaims/binding` everywhere, what is said of devices the right to `resourceclaims/driver` of their driver.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldError, FieldPath, forbidden } from '../../../api/field-error.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { ResourceClaim, ResourceClaimStatus } from '../../../api/generated/kinds/resource.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { newInvalid } from '../../../api/status.js'
 import { sameValue } from '../../../api/validation/checks.js'
 import { NODE_NAME } from '../../../auth/authn/service-account.js'
@@ -12,7 +14,7 @@ import type { Attributes, Authorizer } from '../../../auth/interface.js'
 import type { StoreHooks } from '../../generic/store-options.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { isAdminNamespace, type NamespaceReader } from './admin-access-hooks.js'
-import { type ClaimStatus, deviceId, dropReturnedDevices, nodeOfAllocation } from './claim-status.js'
+import { deviceId, dropReturnedDevices, nodeOfAllocation } from './claim-status.js'
 
 export interface ClaimStatusOptions {
   readonly authorizer: Authorizer
@@ -21,9 +23,9 @@ export interface ClaimStatusOptions {
 
 const STATUS = FieldPath.of('status')
 const NOTHING_TAKEN = (): void => undefined
-const statusOf = (object: KubeObject): ClaimStatus => structuredClone(object['status'] ?? {}) as ClaimStatus
+const statusOf = (claim: ResourceClaim): ResourceClaimStatus => structuredClone(claim.status ?? {})
 
-export function claimStatusHooks(options: ClaimStatusOptions): StoreHooks {
+export function claimStatusHooks(options: ClaimStatusOptions): StoreHooks<ResourceClaim> {
   return {
     beginStatusUpdate: async (object, old, context) => {
       const [status, before] = [statusOf(object), statusOf(old)]
@@ -40,12 +42,12 @@ export function claimStatusHooks(options: ClaimStatusOptions): StoreHooks {
 }
 
 async function adminErrors(
-  status: ClaimStatus,
-  before: ClaimStatus,
+  status: ResourceClaimStatus,
+  before: ResourceClaimStatus,
   context: RequestContext,
   options: ClaimStatusOptions,
 ): Promise<FieldError[]> {
-  const granted = ({ allocation }: ClaimStatus): number =>
+  const granted = ({ allocation }: ResourceClaimStatus): number =>
     (allocation?.devices?.results ?? []).findIndex(({ adminAccess }) => adminAccess === true)
   const i = granted(status)
   if (i < 0 || granted(before) >= 0 || (await isAdminNamespace(context.namespace, options.namespace))) return []
@@ -54,8 +56,8 @@ async function adminErrors(
 }
 
 async function bindingErrors(
-  status: ClaimStatus,
-  before: ClaimStatus,
+  status: ResourceClaimStatus,
+  before: ResourceClaimStatus,
   context: RequestContext,
   { authorizer }: ClaimStatusOptions,
 ): Promise<FieldError[]> {
@@ -66,8 +68,8 @@ async function bindingErrors(
 }
 
 async function driverErrors(
-  status: ClaimStatus,
-  before: ClaimStatus,
+  status: ResourceClaimStatus,
+  before: ResourceClaimStatus,
   context: RequestContext,
   { authorizer }: ClaimStatusOptions,
 ): Promise<FieldError[]> {
@@ -92,7 +94,7 @@ async function driverErrors(
 }
 
 /** Those of whose devices something else is said than before. */
-function changedDrivers({ devices }: ClaimStatus, before: ClaimStatus): string[] {
+function changedDrivers({ devices }: ResourceClaimStatus, before: ResourceClaimStatus): string[] {
   const old = new Map((before.devices ?? []).map((device) => [deviceId(device), device]))
   const drivers = new Set<string>()
   for (const device of devices ?? []) {

@@ -2,71 +2,31 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type FieldPath, forbidden, invalid, tooMany } from '../../../api/field-error.js'
-import type { NodeSelector } from '../../../api/generated/kinds/core.v1.js'
-import type { Condition } from '../../../api/generated/kinds/meta.v1.js'
-import {
-  dnsLabel,
-  type Errors,
-  givenBy,
-  immutable,
-  type List,
-  oneOf,
-  requiredBy,
-} from '../../../api/validation/checks.js'
+import type {
+  AllocatedDeviceStatus,
+  AllocationResult,
+  DeviceRequestAllocationResult,
+  ResourceClaimConsumerReference,
+  ResourceClaimStatus,
+} from '../../../api/generated/kinds/resource.v1.js'
+import { dnsLabel, type Errors, givenBy, immutable, oneOf, requiredBy } from '../../../api/validation/checks.js'
 import { conditionErrors } from '../../../api/validation/conditions.js'
 import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import {
-  type BindingConditions,
   bindingErrors,
   configurationErrors,
-  type DeviceToleration,
   eachOfAtMost,
   eachOnce,
   MOST_CONFIGURATIONS,
   opaqueErrors,
   poolNameErrors,
 } from '../device-parts.js'
-import { type ClaimConfiguration, referenceErrors, referencesErrors } from './device-claim.js'
-import { type NetworkData, networkDataErrors } from './network-data.js'
+import { referenceErrors, referencesErrors } from './device-claim.js'
+import { networkDataErrors } from './network-data.js'
 
-interface DeviceId {
-  driver?: string
-  pool?: string
-  device?: string
-  /** Of a device that several claims have a part of. */
-  shareID?: string
-}
-
-interface AllocatedDevice extends DeviceId, BindingConditions {
-  request?: string
-  adminAccess?: boolean
-  tolerations?: List<DeviceToleration>
-}
-
-interface Allocation {
-  devices?: { results?: List<AllocatedDevice>; config?: List<ClaimConfiguration & { source?: string }> }
-  nodeSelector?: NodeSelector
-}
-
-interface DeviceStatus extends DeviceId {
-  conditions?: List<Condition>
-  data?: unknown
-  networkData?: NetworkData
-}
-
-interface Consumer {
-  apiGroup?: string
-  resource?: string
-  name?: string
-  uid?: string
-}
-
-export interface ClaimStatus {
-  allocation?: Allocation
-  reservedFor?: List<Consumer>
-  devices?: List<DeviceStatus>
-}
+/** `shareID` is that of a device that several claims have a part of. */
+type DeviceId = Pick<AllocatedDeviceStatus, 'driver' | 'pool' | 'device' | 'shareID'>
 
 const MOST_CONSUMERS = 256
 const MOST_RESULTS = 32
@@ -76,11 +36,11 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const deviceId = ({ driver = '', pool = '', device = '', shareID = '' }: DeviceId): string =>
   JSON.stringify([driver, pool, device, shareID])
 
-const allocatedIds = ({ allocation }: ClaimStatus): Set<string> =>
+const allocatedIds = ({ allocation }: ResourceClaimStatus): Set<string> =>
   new Set((allocation?.devices?.results ?? []).map(deviceId))
 
 /** The one node that can use it, where the selector names one and nothing else; '' otherwise. */
-export function nodeOfAllocation({ nodeSelector }: Allocation): string {
+export function nodeOfAllocation({ nodeSelector }: AllocationResult): string {
   const [term, ...others] = nodeSelector?.nodeSelectorTerms ?? []
   const [field, ...more] = term?.matchFields ?? []
   if (others.length + more.length + (term?.matchExpressions?.length ?? 0) > 0) return ''
@@ -88,13 +48,13 @@ export function nodeOfAllocation({ nodeSelector }: Allocation): string {
   return named ? field.values![0]! : ''
 }
 
-export function setClaimStatusDefaults({ allocation }: ClaimStatus): void {
+export function setClaimStatusDefaults({ allocation }: ResourceClaimStatus): void {
   for (const { tolerations } of allocation?.devices?.results ?? [])
     for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal'
 }
 
 /** What is said of a device goes with the device, so that whoever gives it back need not know of such reports. */
-export function dropReturnedDevices(status: ClaimStatus, old: ClaimStatus): void {
+export function dropReturnedDevices(status: ResourceClaimStatus, old: ResourceClaimStatus): void {
   const kept = allocatedIds(status)
   const returned = new Set([...allocatedIds(old)].filter((id) => !kept.has(id)))
   const devices = (status.devices ?? []).filter((device) => !returned.has(deviceId(device)))
@@ -103,8 +63,8 @@ export function dropReturnedDevices(status: ClaimStatus, old: ClaimStatus): void
 }
 
 export function claimStatusErrors(
-  status: ClaimStatus,
-  old: ClaimStatus,
+  status: ResourceClaimStatus,
+  old: ResourceClaimStatus,
   claim: { readonly requests: ReadonlySet<string>; readonly beingDeleted: boolean },
   path: FieldPath,
 ): Errors {
@@ -123,13 +83,18 @@ export function claimStatusErrors(
   ]
 }
 
-const consumerErrors = ({ resource, name, uid }: Consumer, at: FieldPath): Errors => [
+const consumerErrors = ({ resource, name, uid }: ResourceClaimConsumerReference, at: FieldPath): Errors => [
   ...requiredBy(resource, at.child('resource')),
   ...requiredBy(name, at.child('name')),
   ...requiredBy(uid, at.child('uid')),
 ]
 
-function reservationErrors(status: ClaimStatus, old: ClaimStatus, beingDeleted: boolean, path: FieldPath): Errors {
+function reservationErrors(
+  status: ResourceClaimStatus,
+  old: ResourceClaimStatus,
+  beingDeleted: boolean,
+  path: FieldPath,
+): Errors {
   if ((status.reservedFor?.length ?? 0) === 0) return []
   if (!status.allocation) return [forbidden(path, 'nothing is allocated')]
   const known = old.reservedFor ?? []
@@ -139,8 +104,8 @@ function reservationErrors(status: ClaimStatus, old: ClaimStatus, beingDeleted: 
 
 /** Given once; what is checked today may be stricter than what was checked then. */
 function allocationErrors(
-  allocation: Allocation | undefined,
-  old: Allocation | undefined,
+  allocation: AllocationResult | undefined,
+  old: AllocationResult | undefined,
   requests: ReadonlySet<string>,
   path: FieldPath,
 ): Errors {
@@ -162,7 +127,7 @@ function allocationErrors(
   ]
 }
 
-const resultErrors = (result: AllocatedDevice, requests: ReadonlySet<string>, at: FieldPath): Errors => [
+const resultErrors = (result: DeviceRequestAllocationResult, requests: ReadonlySet<string>, at: FieldPath): Errors => [
   ...referenceErrors(result.request ?? '', requests, at.child('request')),
   ...driverNameErrors(result.driver, at.child('driver')),
   ...poolNameErrors(result.pool, at.child('pool')),
@@ -171,7 +136,7 @@ const resultErrors = (result: AllocatedDevice, requests: ReadonlySet<string>, at
   ...givenBy(result.shareID, at.child('shareID'), uuidErrors),
 ]
 
-function deviceStatusErrors(device: DeviceStatus, allocated: ReadonlySet<string>, at: FieldPath): Errors {
+function deviceStatusErrors(device: AllocatedDeviceStatus, allocated: ReadonlySet<string>, at: FieldPath): Errors {
   const conditions = device.conditions?.length ?? 0
   return [
     ...driverNameErrors(device.driver, at.child('driver')),

@@ -1,55 +1,34 @@
 /** Thread: pool. What a claim asks for: requests, what they must have in common, and how devices are set up for them. */
+
 import { type FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  DeviceClaim,
+  DeviceConstraint,
+  DeviceRequest,
+  DeviceSubRequest,
+  ExactDeviceRequest,
+} from '../../../api/generated/kinds/resource.v1.js'
 import { dnsLabel, dnsSubdomain, type Errors, type List, positive, requiredBy } from '../../../api/validation/checks.js'
 import {
   attributeNameErrors,
-  type Configuration,
   configurationErrors,
-  type DeviceToleration,
   eachOfAtMost,
   eachOnce,
   MOST_CONFIGURATIONS,
-  type Selector,
   selectorErrors,
   tolerationErrors,
 } from '../device-parts.js'
-
-export interface DeviceRequest {
-  name?: string
-  deviceClassName?: string
-  selectors?: List<Selector>
-  allocationMode?: string
-  count?: number
-  adminAccess?: boolean
-  tolerations?: List<DeviceToleration>
-  exactly?: DeviceRequest
-  firstAvailable?: List<DeviceRequest>
-}
-
-export interface DeviceClaim {
-  requests?: List<DeviceRequest>
-  constraints?: List<DeviceConstraint>
-  config?: List<ClaimConfiguration>
-}
-
-interface DeviceConstraint {
-  requests?: List<string>
-  matchAttribute?: string
-  distinctAttribute?: string
-}
-
-export interface ClaimConfiguration extends Configuration {
-  requests?: List<string>
-}
 
 const MOST_REQUESTS = 32
 const MOST_SUBREQUESTS = 8
 const MOST_CONSTRAINTS = 32
 
-export function setClaimDefaults({ requests }: DeviceClaim): void {
+/** In v1beta1 the request itself says what is asked for. */
+type AnyRequest = DeviceRequest & ExactDeviceRequest
+
+export function setClaimDefaults({ requests }: { readonly requests?: List<AnyRequest> }): void {
   for (const whole of requests ?? []) {
     const { exactly, firstAvailable, deviceClassName } = whole
-    // In v1beta1 the request itself says what is asked for.
     const asked = exactly ? [exactly] : deviceClassName === undefined ? [] : [whole]
     for (const request of [...asked, ...(firstAvailable ?? [])]) {
       request.allocationMode ||= 'ExactCount'
@@ -59,7 +38,7 @@ export function setClaimDefaults({ requests }: DeviceClaim): void {
   }
 }
 
-function exactErrors(request: DeviceRequest, at: FieldPath): Errors {
+function exactErrors(request: ExactDeviceRequest, at: FieldPath): Errors {
   const { allocationMode = '', count = 0 } = request
   const modes = ['All', 'ExactCount']
   return [
@@ -93,7 +72,7 @@ function requestErrors({ name = '', exactly, firstAvailable }: DeviceRequest, at
   ]
 }
 
-const nameOf = ({ name }: DeviceRequest): string => name ?? ''
+const nameOf = ({ name }: DeviceRequest | DeviceSubRequest): string => name ?? ''
 
 /** Of requests, and of a request and one of its alternatives: request/subrequest. */
 export const requestNames = ({ requests }: DeviceClaim): Set<string> =>

@@ -1,20 +1,19 @@
 /** Thread: pool. What drivers say of network devices. */
-import { type FieldPath, invalid } from '../../../api/field-error.js'
-import { formatAddress, isMappedAddress, parseCidr } from '../../../api/validation/addresses.js'
-import { type Errors, type List, maxBytes } from '../../../api/validation/checks.js'
-import { eachOnce } from '../device-parts.js'
 
-export interface NetworkData {
-  interfaceName?: string
-  hardwareAddress?: string
-  ips?: List<string>
-}
+import { type FieldPath, invalid } from '../../../api/field-error.js'
+import type { NetworkDeviceData } from '../../../api/generated/kinds/resource.v1.js'
+import { formatAddress, isMappedAddress, parseCidr } from '../../../api/validation/addresses.js'
+import { type Errors, maxBytes } from '../../../api/validation/checks.js'
+import { eachOnce } from '../device-parts.js'
 
 const INTERFACE_NAME_BYTES = 256
 const HARDWARE_ADDRESS_BYTES = 128
 const MOST_ADDRESSES = 16
 
-export const networkDataErrors = ({ interfaceName, hardwareAddress, ips }: NetworkData, path: FieldPath): Errors => [
+export const networkDataErrors = (
+  { interfaceName, hardwareAddress, ips }: NetworkDeviceData,
+  path: FieldPath,
+): Errors => [
   ...maxBytes(interfaceName, path.child('interfaceName'), INTERFACE_NAME_BYTES),
   ...maxBytes(hardwareAddress, path.child('hardwareAddress'), HARDWARE_ADDRESS_BYTES),
   ...eachOnce(MOST_ADDRESSES, ips, path.child('ips'), interfaceAddressErrors, (ip) => ip),

@@ -1,4 +1,5 @@
 /** Thread: pool. What requests to resource claims and their templates do beyond their rules: who may ask for which devices. */
+import type { ResourceClaim, ResourceClaimTemplate } from '../../../api/generated/kinds/resource.v1.js'
 import { readNamespace } from '../../core/namespaces/read-namespace.js'
 import type { ResourceREST } from '../../generic/resource-rest.js'
 import type { EndpointSource } from '../../generic/rest-dependencies.js'
@@ -10,17 +11,17 @@ const namespaceReader =
   (name) =>
     readNamespace(endpoints, name)
 
-export const resourceClaimREST: ResourceREST = {
+export const resourceClaimREST: ResourceREST<ResourceClaim> = {
   hooks: ({ endpoints, authorizer }) => {
     const namespace = namespaceReader(endpoints)
     return {
-      ...adminAccessHooks({ kind: 'ResourceClaim', specAt: ['spec'] }, namespace),
+      ...adminAccessHooks<ResourceClaim>({ kind: 'ResourceClaim', specOf: ({ spec }) => spec }, namespace),
       ...claimStatusHooks({ authorizer, namespace }),
     }
   },
 }
 
-export const resourceClaimTemplateREST: ResourceREST = {
+export const resourceClaimTemplateREST: ResourceREST<ResourceClaimTemplate> = {
   hooks: ({ endpoints }) =>
-    adminAccessHooks({ kind: 'ResourceClaimTemplate', specAt: ['spec', 'spec'] }, namespaceReader(endpoints)),
+    adminAccessHooks({ kind: 'ResourceClaimTemplate', specOf: ({ spec }) => spec?.spec }, namespaceReader(endpoints)),
 }

@@ -1,24 +1,15 @@
 /** Thread: pool. How parts of a device's capacity may be asked for: among some values, or in steps within a range. */
+
 import { type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import type { CapacityRequestPolicyRange, DeviceCapacity } from '../../../api/generated/kinds/resource.v1.js'
 import type { Quantity } from '../../../api/quantity.js'
-import type { Errors, List } from '../../../api/validation/checks.js'
+import type { Errors } from '../../../api/validation/checks.js'
 import { quantityOf } from '../../../api/validation/quantities.js'
 import { eachOnce } from '../device-parts.js'
 
-interface ValidRange {
-  min?: string | null
-  max?: string | null
-  step?: string | null
-}
-
-export interface Capacity {
-  value?: string
-  requestPolicy?: { default?: string | null; validValues?: List<string>; validRange?: ValidRange | null } | null
-}
-
 const MOST_VALUES = 10
 
-export function capacityErrors(capacity: Capacity | null, shared: boolean, path: FieldPath): Errors {
+export function capacityErrors(capacity: DeviceCapacity | null, shared: boolean, path: FieldPath): Errors {
   const { value, requestPolicy } = capacity ?? {}
   if (!requestPolicy) return []
   const at = path.child('requestPolicy')
@@ -51,7 +42,12 @@ function valuesErrors(values: readonly string[], usual: string, most: Quantity, 
   return errors
 }
 
-function rangeErrors({ min, max, step }: ValidRange, usual: string, most: Quantity, path: FieldPath): Errors {
+function rangeErrors(
+  { min, max, step }: CapacityRequestPolicyRange,
+  usual: string,
+  most: Quantity,
+  path: FieldPath,
+): Errors {
   if (min === undefined || min === null) return [required(path.child('min'))]
   const [low, wanted] = [quantityOf(min), quantityOf(usual)]
   const errors: Errors = []

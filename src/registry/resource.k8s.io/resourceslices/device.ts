@@ -1,9 +1,10 @@
 /** Thread: pool. One device of a slice: what it is, how much of it there is, and what keeps pods from it. */
+
 import { type FieldPath, invalid, required, tooLong, tooMany } from '../../../api/field-error.js'
+import type { CounterSet, Device, DeviceAttribute, DeviceTaint } from '../../../api/generated/kinds/resource.v1.js'
 import {
   dnsLabel,
   type Errors,
-  type List,
   labelValue,
   maxBytes,
   oneOf,
@@ -12,49 +13,9 @@ import {
   requiredBy,
   sameValue,
 } from '../../../api/validation/checks.js'
-import {
-  attributeNameErrors,
-  type BindingConditions,
-  bindingErrors,
-  DEVICE_EFFECTS,
-  eachOfAtMost,
-  eachOnce,
-} from '../device-parts.js'
-import { type Capacity, capacityErrors } from './capacity-policy.js'
-import { type Nodes, nodeErrors } from './node-choice.js'
-
-interface Attribute {
-  int?: number
-  bool?: boolean
-  string?: string
-  version?: string
-  ints?: List<number>
-  bools?: List<boolean>
-  strings?: List<string>
-  versions?: List<string>
-}
-
-export interface Taint {
-  key?: string
-  value?: string
-  effect?: string
-  timeAdded?: string
-}
-
-interface CounterSet {
-  name?: string
-  counters?: object
-}
-
-export interface Device extends Nodes, BindingConditions {
-  name?: string
-  attributes?: Record<string, Attribute>
-  taints?: List<Taint>
-  allowMultipleAllocations?: boolean
-  capacity?: Record<string, Capacity>
-  consumesCounters?: List<{ counterSet?: string; counters?: object }>
-  nodeAllocatableResourceMappings?: object
-}
+import { attributeNameErrors, bindingErrors, DEVICE_EFFECTS, eachOfAtMost, eachOnce } from '../device-parts.js'
+import { capacityErrors } from './capacity-policy.js'
+import { nodeErrors } from './node-choice.js'
 
 const VALUE_BYTES = 64
 const MOST_PROPERTIES = 32
@@ -89,7 +50,7 @@ const eachProperty = <T>(
     ...check(value, path.key(shortened(name))),
   ])
 
-function attributeErrors(attribute: Attribute | null, at: FieldPath): Errors {
+function attributeErrors(attribute: DeviceAttribute | null, at: FieldPath): Errors {
   const { string: word, version } = attribute ?? {}
   const errors = maxBytes(word, at.child('string'), VALUE_BYTES)
   if (version !== undefined) {
@@ -101,7 +62,7 @@ function attributeErrors(attribute: Attribute | null, at: FieldPath): Errors {
   return values.length === 1 ? errors : [...errors, invalid(at, attribute, 'exactly one value must be specified')]
 }
 
-const taintErrors = ({ key = '', value = '', effect }: Taint, at: FieldPath): Errors => [
+const taintErrors = ({ key = '', value = '', effect }: DeviceTaint, at: FieldPath): Errors => [
   ...qualifiedName(key, at.child('key')),
   ...optionalBy(value, at.child('value'), labelValue),
   ...oneOf(effect, DEVICE_EFFECTS, at.child('effect'), 'required'),

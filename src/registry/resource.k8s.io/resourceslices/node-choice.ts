@@ -1,16 +1,11 @@
 /** Thread: pool. Which nodes can use the devices of a slice, or one device: said in exactly one way. */
 
 import { type FieldPath, invalid, required } from '../../../api/field-error.js'
-import type { NodeSelector } from '../../../api/generated/kinds/core.v1.js'
+import type { ResourceSliceSpec } from '../../../api/generated/kinds/resource.v1.js'
 import { dnsSubdomain, type Errors } from '../../../api/validation/checks.js'
 import { nodeSelectorErrors } from '../../../api/validation/node-selectors.js'
 
-export interface Nodes {
-  nodeName?: string
-  nodeSelector?: NodeSelector
-  allNodes?: boolean
-  perDeviceNodeSelection?: boolean
-}
+export type Nodes = Pick<ResourceSliceSpec, 'nodeName' | 'nodeSelector' | 'allNodes' | 'perDeviceNodeSelection'>
 
 const ONE_WAY = 'exactly one way to choose nodes is required'
 

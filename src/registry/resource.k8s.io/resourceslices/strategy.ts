@@ -1,6 +1,7 @@
 /** Thread: pool. ResourceSlices: the devices of a driver, in portions. */
+
 import { FieldPath, invalid } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { Device, ResourceSlice, ResourceSliceSpec } from '../../../api/generated/kinds/resource.v1.js'
 import { type Errors, immutable, type List, nonnegative, positive } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
@@ -8,19 +9,8 @@ import { age, tableOf, text } from '../../generic/table-rules.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import { slicesV1beta1, V1BETA1 } from '../conversion.js'
 import { eachOnce, poolNameErrors } from '../device-parts.js'
-import { counterSetErrors, type Device, deviceErrors, dropAlphaFields } from './device.js'
-import { type Nodes, nodeErrors, singleTermErrors } from './node-choice.js'
-
-interface Spec extends Nodes {
-  driver?: string
-  pool?: { name?: string; generation?: number; resourceSliceCount?: number }
-  devices?: List<Device>
-  sharedCounters?: List<{ name?: string; counters?: object }>
-}
-
-interface ResourceSlice extends KubeObject {
-  spec?: Spec
-}
+import { counterSetErrors, deviceErrors, dropAlphaFields } from './device.js'
+import { nodeErrors, singleTermErrors } from './node-choice.js'
 
 const SPEC = FieldPath.of('spec')
 const MOST_DEVICES = 128
@@ -29,8 +19,8 @@ const MOST_LARGE_DEVICES = 64
 const MOST_COUNTER_SETS = 8
 
 /** A taint without a time gets the server's. */
-function prepare(object: KubeObject, nowMs: number): void {
-  for (const device of (object as ResourceSlice).spec?.devices ?? []) {
+function prepare({ spec }: ResourceSlice, nowMs: number): void {
+  for (const device of spec?.devices ?? []) {
     dropAlphaFields(device)
     for (const taint of device.taints ?? []) taint.timeAdded ??= formatTime(nowMs)
   }
@@ -42,9 +32,8 @@ function mostDevices(devices: List<Device>): number {
   return devices?.some(large) ? MOST_LARGE_DEVICES : MOST_DEVICES
 }
 
-function errorsOf(object: KubeObject, old?: KubeObject): Errors {
-  const { spec = {} } = object as ResourceSlice
-  const before = (old as ResourceSlice | undefined)?.spec
+function errorsOf({ spec = {} }: ResourceSlice, old?: ResourceSlice): Errors {
+  const before = old?.spec
   const { pool = {}, devices, sharedCounters } = spec
   const at = SPEC.child('pool')
   return [
@@ -76,20 +65,20 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   ]
 }
 
-const changeErrors = (now: Spec, before: Spec): Errors => [
+const changeErrors = (now: ResourceSliceSpec, before: ResourceSliceSpec): Errors => [
   ...immutable(now.pool?.name ?? '', before.pool?.name ?? '', SPEC.child('pool', 'name')),
   ...immutable(now.driver ?? '', before.driver ?? '', SPEC.child('driver')),
   ...immutable(now.nodeName ?? '', before.nodeName ?? '', SPEC.child('nodeName')),
 ]
 
-function driverWarnings(object: KubeObject): string[] {
-  const driver = (object as ResourceSlice).spec?.driver ?? ''
+function driverWarnings({ spec }: ResourceSlice): string[] {
+  const driver = spec?.driver ?? ''
   return driver === driver.toLowerCase()
     ? []
     : [`spec.driver: driver names should be lowercase; "${driver}" contains uppercase characters`]
 }
 
-export const resourceSliceRules: ResourceRules = {
+export const resourceSliceRules: ResourceRules<ResourceSlice> = {
   returnDeletedObject: true,
   metadataOnUpdate: 'changes',
   conversions: { [V1BETA1]: slicesV1beta1 },
