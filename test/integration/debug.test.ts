@@ -1,6 +1,9 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import t, { type Test } from 'tap'
+import { WebSocket } from 'ws'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
@@ -191,4 +194,15 @@ t.test('--profiling=false: no profiles, the rest stays', async (t) => {
   t.equal(await status('/debug/pprof/heap?thread=main'), 404)
   t.equal(await status('/debug/cache'), 200)
   t.equal(await status('/statusz'), 200)
+})
+
+t.test('a profile asked for by a WebSocket with two subprotocols comes in HTTP, and the server goes on', async (t) => {
+  const server = await KeelsonProcess.start()
+  t.teardown(() => server.close())
+  const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/debug/pprof/profile?seconds=1`, ['a', 'b'])
+  socket.on('error', () => undefined)
+  const [, answer] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage]
+  t.equal(answer.statusCode, 200)
+  answer.destroy()
+  t.equal((await server.request('GET', '/version')).status, 200)
 })

@@ -116,7 +116,8 @@ function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, questi
       }
     }
     const begin = (): ResponseStream | undefined => {
-      const begun = exchange.startStream(head)
+      // A profile is a file: one who asks for it by a WebSocket gets it in HTTP.
+      const begun = exchange.startPlainStream(head)
       begun?.onDrain(() => {
         blocked = false
         flush()
@@ -124,25 +125,31 @@ function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, questi
       return begun
     }
     exchange.onAbort(() => port.close())
-    port.on('close', () => {
-      // The thread ended before it had said everything.
-      if (!ended) exchange.breakOff()
-      resolve()
-    })
-    port.on('message', (answer: InspectionAnswer) => {
-      if (answer.type === 'failed') {
-        ended = true
-        if (stream === undefined) reject(fromErrorRecord(answer.error))
-        else exchange.breakOff()
-        port.close()
-        return
-      }
-      if (answer.type === 'piece') {
-        stream ??= begin()
-        waiting.push(Buffer.from(answer.text))
-      } else ended = true
-      flush()
-    })
+    port.on(
+      'close',
+      exchange.guard(() => {
+        // The thread ended before it had said everything.
+        if (!ended) exchange.breakOff()
+        resolve()
+      }),
+    )
+    port.on(
+      'message',
+      exchange.guard((answer: InspectionAnswer) => {
+        if (answer.type === 'failed') {
+          ended = true
+          if (stream === undefined) reject(fromErrorRecord(answer.error))
+          else exchange.breakOff()
+          port.close()
+          return
+        }
+        if (answer.type === 'piece') {
+          stream ??= begin()
+          waiting.push(Buffer.from(answer.text))
+        } else ended = true
+        flush()
+      }),
+    )
     port.postMessage(question)
   })
 }
