@@ -13,11 +13,17 @@ export interface Address {
 /** Undefined when it is none. Zones are refused; leading zeros of IPv4 are read over. */
 export function parseAddress(text: string): Address | undefined {
   if (text.includes('%')) return undefined
-  const plain = text.replace(/(^|[.:])0+(\d{1,3})(?=\.|$)/g, (whole, before: string, digits: string) =>
-    text.includes('.') ? `${before}${digits}` : whole,
-  )
+  const plain = text.includes('.') ? text.split('.').map(withoutLeadingZeros).join('.') : text
   if (isIPv4(plain)) return { bits: 32, value: ipv4Value(plain) }
   return isIPv6(plain) ? { bits: 128, value: ipv6Value(plain) } : undefined
+}
+
+/** Of what stands between two dots, or between a colon and a dot. */
+function withoutLeadingZeros(part: string): string {
+  let at = part.lastIndexOf(':') + 1
+  const start = at
+  while (part[at] === '0' && at < part.length - 1) at++
+  return part.slice(0, start) + part.slice(at)
 }
 
 const ipv4Value = (text: string): bigint => text.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
