@@ -23,7 +23,7 @@ if (!etcd.found) {
 }
 
 // Long files first, so that none is left running alone at the end.
-const HEAVY = ['crash', 'integration', 'fuzz', 'contract', 'storage']
+const HEAVY = ['attack', 'crash', 'integration', 'fuzz', 'contract', 'storage']
 const weight = (file) => HEAVY.indexOf(file.split(path.sep)[2] ?? '')
 function heavyFirst(a, b) {
   const [left, right] = [a, b].map((file) => (weight(file) < 0 ? HEAVY.length : weight(file)))

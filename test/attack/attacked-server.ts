@@ -1,0 +1,126 @@
+/** The server under attack: the bundle in its own process over TLS, with RBAC, and what it says of itself. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { Agent, request } from 'node:https'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** User names are their tokens. Nobody but the admin may do what the rights in rights.ts do not say. */
+const TOKENS = [
+  'admin,admin,admin,"system:masters"',
+  ...['quiet', 'watcher', 'editor', 'namer', 'nobody', 'prober', 'fuzzer', 'crowd'].map(
+    (name) => `${name},${name},${name}`,
+  ),
+]
+
+export interface AdminAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+export class AttackedServer {
+  readonly host = '127.0.0.1'
+  readonly port: number
+  /** Lines of the log at level error and above, and whatever was said outside the log. */
+  readonly errors: string[]
+  readonly #child: ChildProcess
+  readonly #agent = new Agent({ keepAlive: true, rejectUnauthorized: false })
+
+  private constructor(child: ChildProcess, port: number, errors: string[]) {
+    this.#child = child
+    this.port = port
+    this.errors = errors
+  }
+
+  static async start(folder: string, flags: readonly string[]): Promise<AttackedServer> {
+    const tokens = path.join(folder, 'tokens.csv')
+    writeFileSync(tokens, `${TOKENS.join('\n')}\n`)
+    const own = ['--secure-port=0', '--data-dir', path.join(folder, 'data'), '--cert-dir', path.join(folder, 'certs')]
+    const child = spawn(
+      process.execPath,
+      ['bundle/main/index.js', ...own, '--token-auth-file', tokens, '--authorization-mode=Node,RBAC', ...flags],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    const errors: string[] = []
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (!/"level":"(?:trace|debug|info|warn)"/.test(line)) errors.push(line)
+    })
+    const url = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stderr! }).on('line', (line) => {
+        const match = /serves (https\S+)/.exec(line)
+        if (match !== null) resolve(match[1]!)
+        else errors.push(`stderr: ${line}`)
+      })
+      child.once('exit', (code) => reject(new Error(`the server ended with code ${code}: ${errors.join('\n')}`)))
+    })
+    errors.length = 0
+    return new AttackedServer(child, Number(new URL(url).port), errors)
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  /** How it ended, if it has. */
+  get ended(): string | undefined {
+    const { exitCode, signalCode } = this.#child
+    return exitCode === null && signalCode === null ? undefined : `code ${exitCode}, signal ${signalCode}`
+  }
+
+  get residentMiB(): number {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+  }
+
+  get openFiles(): number {
+    return readdirSync(`/proc/${this.pid}/fd`).length
+  }
+
+  /** As the admin, who is above flow control. */
+  admin(method: string, target: string, body?: unknown, type = 'application/json'): Promise<AdminAnswer> {
+    return new Promise((resolve, reject) => {
+      const call = request(
+        {
+          host: this.host,
+          port: this.port,
+          method,
+          path: target,
+          agent: this.#agent,
+          headers: { authorization: 'Bearer admin', ...(body === undefined ? {} : { 'content-type': type }) },
+        },
+        (response) => {
+          let text = ''
+          response.setEncoding('utf8')
+          response.on('data', (chunk: string) => {
+            text += chunk
+          })
+          response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
+          response.on('error', reject)
+        },
+      )
+      call.on('error', reject)
+      call.end(body === undefined ? undefined : JSON.stringify(body))
+    })
+  }
+
+  /** Throws unless it is done. */
+  async make(target: string, body: unknown): Promise<void> {
+    const { status, text } = await this.admin('POST', target, body)
+    if (status !== 201) throw new Error(`POST ${target}: ${status} ${text}`)
+  }
+
+  /** Gives what SIGTERM led to: an exit code, or that it did not end within the time. */
+  async stop(withinMs: number): Promise<string> {
+    this.#agent.destroy()
+    if (this.ended !== undefined) return this.ended
+    const ended = new Promise<string>((resolve) => this.#child.once('exit', () => resolve(this.ended!)))
+    this.#child.kill('SIGTERM')
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<string>((resolve) => {
+      timer = setTimeout(() => resolve(`not ended within ${withinMs} ms`), withinMs)
+    })
+    const how = await Promise.race([ended, late])
+    clearTimeout(timer)
+    if (this.ended === undefined) this.#child.kill('SIGKILL')
+    return how
+  }
+}
