@@ -276,7 +276,7 @@ async function strike(attack: Attack, lane: Lane, keeper: WireKeeper): Promise<v
   const mayGoOn = /watch|follow|Upgrade|Expect/.test(`${target} ${headers.join(' ')}`)
   const deadlineMs = mayGoOn ? WATCH_DEADLINE_MS : isOdd ? ODD_DEADLINE_MS : DEADLINE_MS
   const answer = await keeper.ask(bytes, { deadlineMs, rest: isAmbiguous }, isOdd || mayGoOn)
-  attack.log.count(`few-rights ${Math.floor(answer.status / 100)}xx`)
+  attack.log.count(`few-rights ${answer.status}`)
   judge(attack, lane, crafted, answer)
   if (!isOdd && !mayGoOn && answer.ended === 'timeout' && !attack.signal.aborted)
     attack.log.wrong(place(attack, lane), `no answer within ${DEADLINE_MS} ms to ${bytes.toString('latin1')}`)

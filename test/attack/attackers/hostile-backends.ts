@@ -71,7 +71,7 @@ export const hostileBackends: Attacker = {
       const stays = lane.random.chance(50)
       const deadlineMs = stays ? DEADLINE_MS : lane.random.below(300)
       const answer = await keeper.ask(bytes, { deadlineMs, limitBytes: LIMIT_BYTES }, true)
-      attack.log.count(`hostile-backends ${Math.floor(answer.status / 100)}xx`)
+      attack.log.count(`hostile-backends ${answer.status}`)
       if (stays && answer.ended === 'timeout' && answer.status !== 101 && !attack.signal.aborted)
         attack.log.wrong(place(attack, lane), `still open after ${DEADLINE_MS} ms: ${method} ${target}: ${answer.head}`)
       if ([403, 429].includes(answer.status)) attack.log.count(`hostile-backends ${answer.status}`)

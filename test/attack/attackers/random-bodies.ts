@@ -277,7 +277,7 @@ async function strike(attack: Attack, lane: Lane, keeper: WireKeeper, all: reado
   const made = random.pick(MAKERS)(random, random.pick(all))
   const bytes = requestBytes({ ...made, token: 'fuzzer' })
   const answer = await keeper.ask(bytes, { deadlineMs: DEADLINE_MS })
-  attack.log.count(`random-bodies ${Math.floor(answer.status / 100)}xx`)
+  attack.log.count(`random-bodies ${answer.status}`)
   if (answer.status >= 500 && ![501, 503].includes(answer.status))
     attack.log.wrong(
       place(attack, lane),

@@ -2,10 +2,10 @@
 import tls, { type TLSSocket } from 'node:tls'
 import type { Random } from '../../support/fuzz.js'
 import { type Attack, type Attacker, pause, runLanes } from '../attack.js'
-import { requestBytes, WireClosed } from '../wire.js'
+import { CLIENT_CONTEXT, requestBytes, WireClosed } from '../wire.js'
 
 const LANES = 150
-const LONGEST_MS = 8000
+const LONGEST_MS = 15_000
 const BIG_OBJECTS = 40
 const BIG_BYTES = 60_000
 const CROWD = '/api/v1/namespaces/crowd/configmaps'
@@ -22,7 +22,7 @@ const TARGETS = [
 
 async function connect(attack: Attack): Promise<TLSSocket> {
   const { host, port } = attack.server
-  const socket = tls.connect({ host, port, rejectUnauthorized: false })
+  const socket = tls.connect({ host, port, rejectUnauthorized: false, secureContext: CLIENT_CONTEXT })
   await new Promise<void>((resolve, reject) => {
     socket.once('secureConnect', resolve)
     socket.once('error', reject)
