@@ -1,7 +1,7 @@
 /** Thread: any. How a watch begins: in memory, in the storage, or in the storage until memory can go on. */
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
-import { isStorageError } from '../../storage/contract/errors.js'
+import { isStorageError, StorageError } from '../../storage/contract/errors.js'
 import type { ListOptions, Storage, WatchStream } from '../../storage/contract/interface.js'
 import { WatchQueue } from '../../storage/contract/watch-queue.js'
 import type { RecordView } from '../memory/shared-memory.js'
@@ -95,7 +95,7 @@ export class CacheWatch<T> {
         clock,
         random,
         signal,
-        succeed: (after) => this.#fromStorage(continued(request, after), false),
+        succeed: (after) => this.#goOnInStorage(request, after),
         onEnd: (ended) => this.#watchers.delete(ended),
       })
       if (!watcher.ended) this.#watchers.add(watcher)
@@ -123,6 +123,17 @@ export class CacheWatch<T> {
       passInitialEventsEnd: sendInitialEvents && predicate.allowWatchBookmarks,
       passProgress: predicate.allowWatchBookmarks || options.progressNotify === true,
     })
+  }
+
+  /** Memory has gone. A storage that is behind what was told went back, and would be silent until it has come so far again. */
+  async #goOnInStorage(request: WatchRequest<T>, after: number): Promise<WatchStream<T>> {
+    const current = await this.#options.storage.currentResourceVersion()
+    if (current < after)
+      throw new StorageError('too-old', `too old resource version: ${after}: the storage went back to ${current}`, {
+        resourceVersion: after,
+        currentRevision: current,
+      })
+    return this.#fromStorage(continued(request, after), false)
   }
 
   #handOver(request: WatchRequest<T>, revision: number): WatchStream<T> | undefined {

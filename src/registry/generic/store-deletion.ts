@@ -1,11 +1,12 @@
 /** Thread: pool. The deletion of one object: at once, gracefully, or after its finalizers. */
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import { type Status, successStatus } from '../../api/status.js'
+import { isCorruptObject } from '../../storage/contract/errors.js'
 import { beforeDelete, finalizersForGarbageCollection, markAsDeleting } from './before-delete.js'
 import type { DryRunnableStorage } from './dry-run-storage.js'
 import { translated } from './storage-status.js'
 import type { StoreOptions, ValidateObject } from './store-options.js'
-import { type DeleteOptions, type RequestContext, signalOf } from './strategy.js'
+import { type DeleteOptions, type Preconditions, type RequestContext, signalOf } from './strategy.js'
 
 export interface DeletionRequest {
   readonly context: RequestContext
@@ -13,6 +14,10 @@ export interface DeletionRequest {
   readonly key: string
   readonly options: DeleteOptions
   readonly validation: ValidateObject
+}
+
+export interface UnreadableDeletion extends Pick<DeletionRequest, 'context' | 'name' | 'key'> {
+  readonly preconditions: Preconditions | undefined
 }
 
 export class StoreDeletion {
@@ -44,15 +49,28 @@ export class StoreDeletion {
       }
       if (context.dryRun) return { result: await this.#finalize(marked.object, false, context), deleted: true }
     }
-    const ignoreStoreReadError = options.ignoreStoreReadErrorWithClusterBreakingPotential === true
     const deleted = await translated(this.#options.groupResource, name, () =>
-      this.#storage.delete(
-        key,
-        { preconditions, validateDeletion: validation, ignoreStoreReadError, ...signalOf(context) },
-        context.dryRun,
-      ),
+      this.#storage.delete(key, { preconditions, validateDeletion: validation, ...signalOf(context) }, context.dryRun),
     )
     return { result: await this.#finalize(deleted, false, context), deleted: true }
+  }
+
+  /** False also for what is not there, and while a key service or the storage is away: nothing is broken then. */
+  async isUnreadable(key: string): Promise<boolean> {
+    try {
+      await this.#storage.storage.get(key)
+      return false
+    } catch (error) {
+      return isCorruptObject(error)
+    }
+  }
+
+  async deleteUnreadable({ context, name, key, preconditions = {} }: UnreadableDeletion): Promise<void> {
+    // That it is there, and cannot be read, was seen; more a dry run cannot find out.
+    if (context.dryRun) return
+    await translated(this.#options.groupResource, name, () =>
+      this.#storage.storage.delete(key, { preconditions, ignoreStoreReadError: true, ...signalOf(context) }),
+    )
   }
 
   #gcFinalizers(object: KubeObject, options: DeleteOptions): string[] | undefined {

@@ -36,6 +36,7 @@ import type { StoreOptions, UpdatedObjectInfo, ValidateObject, ValidateObjectUpd
 import {
   type CreateStrategy,
   type DeleteOptions,
+  type Preconditions,
   type RequestContext,
   signalOf,
   type UpdateStrategy,
@@ -375,6 +376,17 @@ export class Store {
     }
     this.#options.decorate?.(object)
     return object
+  }
+
+  /** What is stored there is broken, and will not be read tomorrow either. */
+  isUnreadable(context: RequestContext, name: string): Promise<boolean> {
+    return this.#deletion.isUnreadable(this.key(context.namespace, name))
+  }
+
+  /** Of an object that cannot be read; one that can be is refused. */
+  deleteUnreadable(context: RequestContext, name: string, preconditions?: Preconditions): Promise<void> {
+    const key = this.key(context.namespace, name)
+    return this.#deletion.deleteUnreadable({ context, name, key, preconditions })
   }
 
   /** `deleted: false`: the object is ending, or waits for its finalizers. */

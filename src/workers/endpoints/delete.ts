@@ -11,15 +11,25 @@ import { deleteOptionsSchema } from '../../api/protobuf/builtin.js'
 import { decodeProtobuf } from '../../api/protobuf/envelope.js'
 import { ProtobufError } from '../../api/protobuf/protobuf-error.js'
 import { parseSelectors } from '../../api/selectors.js'
-import { isStatusError, newBadRequest, newForbidden, newRequestEntityTooLarge } from '../../api/status.js'
+import {
+  isStatusError,
+  newBadRequest,
+  newForbidden,
+  newRequestEntityTooLarge,
+  successStatus,
+} from '../../api/status.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { DeleteOptions } from '../../registry/generic/strategy.js'
 import { admissionAttributes } from './admission-attributes.js'
+import { authorizeVerb } from './authorize-verb.js'
 import { bodyFormat } from './decode-body.js'
 import { encodeList, encodeResponse, encodeStatus, isStatus } from './encode-response.js'
 import type { WorkerRequest } from './request.js'
 import { checkDeleteOptions, deleteOptionsFromQuery } from './write-options.js'
+
+/** The verb that Kubernetes asks for beside `delete`. */
+const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'
 
 export async function deleteObject(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint } = worker
@@ -28,8 +38,40 @@ export async function deleteObject(worker: WorkerRequest): Promise<EncodedRespon
   const { name } = request.info
   if (endpoint.rules.undeletable?.includes(name) === true && endpoint.handler === undefined)
     throw newForbidden(endpoint.info, name, 'this is an object of the system and cannot be deleted')
+  const { ignoreStoreReadErrorWithClusterBreakingPotential: unsafe, ...usual } = options
+  if (unsafe === true && (await endpoint.store.isUnreadable(worker.context(dryRun), name)))
+    return deleteUnreadable(worker, usual, dryRun)
+  return deleteReadable(worker, usual, dryRun)
+}
+
+/**
+ * An object that cannot be read, by who says so and may: nothing of it is checked, nothing that its deletion would entail
+ * happens. The option means nothing for an object that can be read, as in Kubernetes while its feature gate is off.
+ */
+async function deleteUnreadable(
+  worker: WorkerRequest,
+  { preconditions }: DeleteOptions,
+  dryRun: boolean,
+): Promise<EncodedResponse> {
+  const { request, endpoint } = worker
+  const { name, subresource } = request.info
+  worker.addAnnotation('apiserver.k8s.io/unsafe-delete-ignore-read-error', '')
+  if (subresource !== '')
+    throw newForbidden(endpoint.info, name, 'a subresource is not deleted without reading its object')
+  await authorizeVerb(worker, UNSAFE_DELETE)
+  await endpoint.store.deleteUnreadable(worker.context(dryRun), name, preconditions)
+  const { group, kind } = endpoint.info
+  return encodeStatus(worker, 200, successStatus({ name, ...(group === '' ? {} : { group }), kind }))
+}
+
+async function deleteReadable(
+  worker: WorkerRequest,
+  options: DeleteOptions,
+  dryRun: boolean,
+): Promise<EncodedResponse> {
+  const { name } = worker.request.info
   const validate = deletionValidation(worker, dryRun, name, options)
-  const { handler, store } = endpoint
+  const { handler, store } = worker.endpoint
   const { result, deleted } =
     handler?.delete === undefined
       ? await store.delete(worker.context(dryRun), name, options, validate)
@@ -43,7 +85,7 @@ export async function deleteCollection(worker: WorkerRequest, workers: number): 
   const { endpoint, query } = worker
   const listOptions = parseListOptions(query, false)
   const selectors = parseSelectors(listOptions, endpoint.selectableFields)
-  const options = deleteOptions(worker)
+  const { ignoreStoreReadErrorWithClusterBreakingPotential: _, ...options } = deleteOptions(worker)
   const dryRun = (options.dryRun ?? []).length > 0
   const context = worker.context(dryRun)
   const list = await endpoint.store.list(context, selectors, {
@@ -92,8 +134,6 @@ function deleteOptions(worker: WorkerRequest): DeleteOptions {
     request.body.byteLength > 0
       ? optionsFromBody(request.body, request.contentType)
       : deleteOptionsFromQuery(worker.query)
-  // Only with a feature gate that is off by default would it mean something.
-  delete options.ignoreStoreReadErrorWithClusterBreakingPotential
   checkDeleteOptions(options)
   for (const warning of worker.endpoint.rules.warningsOnDelete?.(options) ?? []) worker.addWarning(warning)
   return options

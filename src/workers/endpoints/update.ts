@@ -1,12 +1,11 @@
 /** Thread: pool. PUT: the whole object replaced, inside the storage's transaction. */
 import { deepCopy, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
-import { newBadRequest, newInternalError } from '../../api/status.js'
-import { newForbiddenRequest } from '../../auth/forbidden.js'
-import type { Attributes } from '../../auth/interface.js'
+import { newBadRequest } from '../../api/status.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { Store } from '../../registry/generic/store.js'
 import { admissionAttributes, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
+import { authorizeVerb } from './authorize-verb.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
 import type { Endpoint } from './endpoint.js'
@@ -68,32 +67,13 @@ export async function updatedObject(
 export function validations(worker: WorkerRequest, dryRun: boolean, name: string) {
   return {
     create: async (object: KubeObject) => {
-      await authorizeCreate(worker)
+      // Who may update or apply may not create by it.
+      await authorizeVerb(worker, 'create')
       await validateAttempt(worker, admissionAttributes(worker, 'CREATE', dryRun, { object, name }))
     },
     update: (object: KubeObject, oldObject: KubeObject) =>
       validateAttempt(worker, admissionAttributes(worker, 'UPDATE', dryRun, { object, oldObject, name })),
   }
-}
-
-/** An update or an apply that turns out to create: who may do the one may not do the other by it. */
-async function authorizeCreate({ request: { info, user }, authorizer }: WorkerRequest): Promise<void> {
-  const attributes: Attributes = {
-    user,
-    verb: 'create',
-    isResourceRequest: true,
-    namespace: info.namespace,
-    apiGroup: info.apiGroup,
-    apiVersion: info.apiVersion,
-    resource: info.resource,
-    subresource: info.subresource,
-    name: info.name,
-    path: info.path,
-  }
-  const { decision, reason, error } = await authorizer.authorize(attributes)
-  if (decision === 'allow') return
-  if (error !== undefined) throw newInternalError(error)
-  throw newForbiddenRequest(attributes, reason)
 }
 
 /** Also of what a subresource speaks, which no store sees. */

@@ -80,6 +80,8 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   if (policy !== null) options.propagationPolicy = policy as PropagationPolicy
   const dryRun = query.getAll('dryRun')
   if (dryRun.length > 0) options.dryRun = dryRun
+  const unsafe = query.get('ignoreStoreReadErrorWithClusterBreakingPotential')
+  if (unsafe !== null) options.ignoreStoreReadErrorWithClusterBreakingPotential = parseBoolean(unsafe)
   return options
 }
 

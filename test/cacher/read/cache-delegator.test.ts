@@ -142,6 +142,20 @@ t.test('a watch whose memory is dropped goes on in the store without a gap', asy
   watch.stop()
 })
 
+t.test('a watch whose memory is dropped ends when the store is behind what it has told: it went back', async (t) => {
+  const f = fixture(t)
+  const watch = await f.delegator.watch('/pods', listOptions({ resourceVersion: '1' }))
+  const ghost = makePod('ghost', 'ns')
+  ghost.metadata!.resourceVersion = '100'
+  f.remember(ghost)
+  t.match((await watch.next()).value, { type: 'ADDED', object: { metadata: { name: 'ghost' } } })
+  const waiting = watch.next()
+  f.arena.setReady(false)
+  f.revisionClock.advance(101)
+  t.match((await waiting).value, { type: 'ERROR', error: { code: 'too-old' } })
+  t.match(await watch.next(), { done: true })
+})
+
 t.test('a watcher that the ring has passed ends with an error: too old', async (t) => {
   const f = fixture(t)
   const watch = await f.delegator.watch('/pods', listOptions({ resourceVersion: '1' }))
