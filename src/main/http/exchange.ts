@@ -15,7 +15,7 @@ import type { ExchangeFailures } from './exchange-failures.js'
 import type { RequestHead } from './request-head.js'
 import { type ResponseHead, writeHead } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
-import { type AnswerState, ChunkedStream, type ResponseStream } from './response-stream.js'
+import { type AnswerState, ChunkedStream, type ResponseStream, type StreamFiller } from './response-stream.js'
 import { ServerSocket } from './server-socket.js'
 import { SizedAnswer } from './sized-answer.js'
 import { SocketStream, socketProtocol } from './web-socket.js'
@@ -354,14 +354,14 @@ export class Exchange implements Credentials {
     this.respondSized(head, body.byteLength, next, () => undefined)
   }
 
-  /** An answer without known end; `filler` may stand between two frames. Undefined when the client is gone already. */
-  startStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
+  /** An answer without known end. Undefined when the client is gone already. */
+  startStream(head: ResponseHead, filler?: StreamFiller): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     return this.#upgrade === undefined ? this.startPlainStream(head, filler) : this.#startSocketStream(head)
   }
 
   /** In HTTP, also to one who asked for a WebSocket and does not get it. */
-  startPlainStream(head: ResponseHead, filler?: Uint8Array): ResponseStream | undefined {
+  startPlainStream(head: ResponseHead, filler?: StreamFiller): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     this.#state = 'answering'
     this.#status = head.status

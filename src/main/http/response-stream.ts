@@ -24,21 +24,35 @@ export interface AnswerState {
   ended(): void
 }
 
+/** What can be written when there is nothing to say. */
+export interface StreamFiller {
+  readonly bytes: Uint8Array
+  /**
+   * `between`: it may stand between two frames without meaning, as a space does in JSON. `ahead`: every frame begins with it,
+   * as one of protobuf with the highest byte of its length; it goes ahead, and the frame that follows goes without it.
+   */
+  readonly place: 'between' | 'ahead'
+}
+
 /**
  * uWebSockets.js ends the head with the first bytes of the body, and does not go on by itself with what write() left in its
- * buffer. `filler` is what may stand between two frames without meaning (a space in JSON): it brings both on their way.
- * Without one, the head waits for the first frame, and a drained stream may have a rest before it.
+ * buffer. A filler brings the head on its way, and one that may stand between frames the rest too. Without any, the head waits
+ * for the first frame. A stream that ends after a filler that went ahead ends within a frame: clients of Kubernetes take
+ * that for the end of the connection, which it is.
  */
 export class ChunkedStream implements ResponseStream {
   readonly separate = false
   readonly #port: ResponsePort
   readonly #answer: AnswerState
-  readonly #filler: Uint8Array | undefined
+  readonly #filler: StreamFiller | undefined
+  /** The first bytes of the next frame are out. */
+  #ahead = false
   #onDrain: (() => void) | undefined
   #headOut = false
   #blocked = false
+  #broken = false
 
-  constructor(port: ResponsePort, answer: AnswerState, filler: Uint8Array | undefined) {
+  constructor(port: ResponsePort, answer: AnswerState, filler: StreamFiller | undefined) {
     this.#port = port
     this.#answer = answer
     this.#filler = filler
@@ -50,23 +64,42 @@ export class ChunkedStream implements ResponseStream {
     // Also when no write failed: what is corked fails only after write() has returned. Leaving the cork flushes too.
     this.#blocked = false
     this.#port.cork(() => {
-      if (this.#filler !== undefined) this.write(this.#filler)
+      if (this.#filler?.place === 'between') this.write(this.#filler.bytes)
     })
     if (!this.#blocked) this.#onDrain?.()
     return true
   }
 
   write(chunk: Uint8Array): boolean {
-    if (!this.#answer.answering()) return false
+    if (!this.#answer.answering() || this.#broken) return false
+    if (!this.#ahead) return this.#write(chunk)
+    const begun = this.#filler!.bytes
+    if (Buffer.compare(chunk.subarray(0, begun.byteLength), begun) !== 0) return this.#break()
+    this.#ahead = false
+    return this.#write(chunk.subarray(begun.byteLength))
+  }
+
+  #write(chunk: Uint8Array): boolean {
     this.#headOut = true
     this.#answer.sent(chunk.byteLength)
     this.#blocked = !this.#port.write(chunk)
     return !this.#blocked
   }
 
+  /** The frame cannot follow what went ahead (protobuf: it has 16 MiB or more). Not within a cork, which would go on. */
+  #break(): false {
+    this.#broken = true
+    setImmediate(() => {
+      if (this.#answer.answering()) this.#port.close()
+    })
+    return false
+  }
+
   idle(): void {
     const filler = this.#filler
-    if (!this.#headOut && filler !== undefined && this.#answer.answering()) this.#port.cork(() => this.write(filler))
+    if (this.#headOut || filler === undefined || !this.#answer.answering()) return
+    this.#port.cork(() => this.#write(filler.bytes))
+    this.#ahead = filler.place === 'ahead'
   }
 
   cork(callback: () => void): void {

@@ -5,6 +5,7 @@ import { watchFrame } from '../../api/protobuf/envelope.js'
 import type { Status } from '../../api/status.js'
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
 import type { EventType } from '../../cacher/read/visible-event.js'
+import type { StreamFiller } from '../http/response-stream.js'
 import type { ConversionItem } from './converter.js'
 
 export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
@@ -12,8 +13,8 @@ export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
 /** How the events of a watch follow each other. */
 export interface WatchFraming {
   readonly contentType: string
-  /** May stand between frames without meaning. */
-  readonly filler: Uint8Array | undefined
+  /** Brings the head on its way while there is no event: clients wait for it. */
+  readonly filler: StreamFiller
   frame(type: FrameType, object: Uint8Array): Uint8Array
   error(status: Status): Uint8Array
 }
@@ -39,14 +40,15 @@ export function frame(type: FrameType, object: Uint8Array): Buffer {
 export const JSON_FRAMING: WatchFraming = {
   contentType: 'application/json',
   // Not a new line: some clients take an empty line for a broken event.
-  filler: Buffer.from(' '),
+  filler: { bytes: Buffer.from(' '), place: 'between' },
   frame,
   error: (status) => frame('ERROR', Buffer.from(JSON.stringify(status))),
 }
 
 export const PROTOBUF_FRAMING: WatchFraming = {
   contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
-  filler: undefined,
+  // The highest of the four bytes of a length: 0 for every frame under 16 MiB.
+  filler: { bytes: Buffer.from([0]), place: 'ahead' },
   frame: watchFrame,
   error: (status) => watchFrame('ERROR', encodeBuiltin(status as unknown as JsonObject)),
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { BodyTooLarge, ClientGone } from '#keelson/main/http/body-reader.js'
 import { Exchange } from '#keelson/main/http/exchange.js'
+import { until } from '../../support/until.js'
 import { FakePort, requestHead } from './fake-port.js'
 
 const JSON_HEAD = { status: 200, contentType: 'application/json' }
@@ -17,6 +18,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   )
 const bytes = (text: string): Uint8Array => Buffer.from(text)
+const SPACE = { bytes: bytes(' '), place: 'between' } as const
 
 t.test('one answer, with the headers that every answer has', async (t) => {
   const { port, exchange, finished } = open()
@@ -53,7 +55,7 @@ t.test('nothing touches the response once the client is gone', async (t) => {
   const { port, exchange, finished } = open()
   let heard = 0
   exchange.onAbort(() => heard++)
-  const stream = exchange.startStream(JSON_HEAD, bytes(' '))!
+  const stream = exchange.startStream(JSON_HEAD, SPACE)!
   port.abort()
   t.equal(stream.write(bytes('a')), false)
   stream.idle()
@@ -150,7 +152,7 @@ t.test('a sized body lets go of what it holds when the client goes away', async 
 
 t.test('a stream shows its head at once and fills in nothing afterwards', async (t) => {
   const { port, exchange, finished } = open()
-  const stream = exchange.startStream(JSON_HEAD, bytes(' '))!
+  const stream = exchange.startStream(JSON_HEAD, SPACE)!
   stream.idle()
   t.equal(port.body, ' ', 'without a byte of body the head would wait')
   t.equal(stream.write(bytes('{}\n')), true)
@@ -163,7 +165,7 @@ t.test('a stream shows its head at once and fills in nothing afterwards', async 
 
 t.test('a stream is drained only when everything before has gone out', async (t) => {
   const { port, exchange } = open()
-  const stream = exchange.startStream(JSON_HEAD, bytes(' '))!
+  const stream = exchange.startStream(JSON_HEAD, SPACE)!
   let drains = 0
   stream.onDrain(() => drains++)
   port.room = 2
@@ -172,4 +174,27 @@ t.test('a stream is drained only when everything before has gone out', async (t)
   t.equal(drains, 0, 'the client took a part: what is left comes first')
   port.drain(10)
   t.equal(drains, 1)
+})
+
+t.test('what every frame begins with can go ahead; the next frame goes without it', async (t) => {
+  const { port, exchange } = open()
+  const stream = exchange.startStream(JSON_HEAD, { bytes: bytes('0'), place: 'ahead' })!
+  stream.idle()
+  stream.idle()
+  t.equal(port.body, '0', 'the head is out, and the first byte of a frame')
+  stream.write(bytes('0one'))
+  stream.write(bytes('0two'))
+  stream.idle()
+  t.equal(port.body, '0one0two')
+})
+
+t.test('a frame that cannot follow what went ahead ends the connection', async (t) => {
+  const { port, exchange, finished } = open()
+  const stream = exchange.startStream(JSON_HEAD, { bytes: bytes('0'), place: 'ahead' })!
+  stream.idle()
+  t.equal(stream.write(bytes('1one')), false)
+  t.equal(stream.write(bytes('0two')), false, 'nothing follows it')
+  await until(() => finished.length > 0)
+  t.ok(port.closed)
+  t.equal(port.body, '0')
 })
