@@ -336,6 +336,13 @@ export const cacheFamilies = {
     'result',
   ),
   conversionBytes: gauge('keelson_conversion_cache_bytes', 'Bytes of other forms that are kept.'),
+  slowLists: counter(
+    'keelson_slow_lists_total',
+    'Lists whose clients took longer than a second: copied, read again piece by piece, or lost and broken off.',
+    ...BY_RESOURCE,
+    'outcome',
+  ),
+  slowListBytes: gauge('keelson_slow_list_copies_bytes', 'Bytes that were copied for lists that are read slowly.'),
 }
 
 const TRANSFORMATION_SECONDS = exponential(5e-6, 2, 25)

@@ -1,5 +1,4 @@
 /** Thread: main. A body of known size in pieces, no faster than the client takes them, and in turns with other large ones. */
-import { assert } from '../../lib/assert.js'
 import type { BulkTurns } from './bulk-turns.js'
 import type { ResponsePort } from './response-port.js'
 import type { AnswerState } from './response-stream.js'
@@ -8,7 +7,7 @@ export interface SizedAnswerOptions {
   readonly port: ResponsePort
   readonly state: AnswerState
   readonly totalBytes: number
-  /** Undefined at the end; a piece may be reused as soon as the following one is asked for. */
+  /** A piece may be reused as soon as the following one is asked for. Undefined: the rest cannot be had, and the connection ends. */
   readonly next: () => Uint8Array | undefined
   /** Called once: no piece is asked for any more. */
   readonly done: () => void
@@ -25,6 +24,7 @@ export class SizedAnswer {
   #restOffset = 0
   /** There is a job, or a piece was taken whole. */
   #more = false
+  #lost = false
   readonly #corked = (): void => {
     do this.#more = this.#slice()
     while (this.#more && this.#options.turns === undefined)
@@ -32,6 +32,7 @@ export class SizedAnswer {
   readonly #job = (): boolean => {
     if (this.#finished) return false
     this.#options.port.cork(this.#corked)
+    if (this.#lost) this.#breakOff()
     return this.#more
   }
 
@@ -46,6 +47,7 @@ export class SizedAnswer {
       writeHead()
       if (this.#slice()) this.#goOn()
     })
+    if (this.#lost) this.#breakOff()
   }
 
   /** Also when the client is gone. */
@@ -60,7 +62,10 @@ export class SizedAnswer {
     if (this.#finished) return false
     const { port, next, show, state, totalBytes } = this.#options
     const piece = this.#rest ?? next()
-    assert(piece !== undefined, 'a sized body must have as many bytes as it said')
+    if (piece === undefined) {
+      this.#lost = true
+      return false
+    }
     if (this.#rest === undefined) show?.(piece)
     const offset = port.getWriteOffset()
     const [ok, ended] = port.tryEnd(piece, totalBytes)
@@ -70,6 +75,11 @@ export class SizedAnswer {
     this.finish()
     state.ended()
     return false
+  }
+
+  /** Not within a cork, which would write on. */
+  #breakOff(): void {
+    if (!this.#finished) this.#options.port.close()
   }
 
   #goOn(): void {

@@ -76,6 +76,7 @@ export class FrontEnd {
       random,
       minRequestTimeoutSeconds,
       recorder: options.recorder ?? noRecorder(),
+      logger: options.logger,
     })
     this.#resources = new ResourceHandler({
       nonResourcePaths,

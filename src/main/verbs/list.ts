@@ -2,33 +2,28 @@
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { encodeMessageList } from '../../api/protobuf/builtin.js'
 import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
-import { parseSelectors } from '../../api/selectors.js'
-import { SharedCopier } from '../../cacher/memory/shared-copier.js'
-import type { Snapshot } from '../../cacher/memory/shared-memory.js'
-import { keyRange } from '../../cacher/read/key-range.js'
+import { parseSelectors, type Selectors } from '../../api/selectors.js'
+import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
+import { type KeyRange, keyRange } from '../../cacher/read/key-range.js'
+import { selects } from '../../cacher/read/record-selectors.js'
 import { arrive, openSnapshot, type WaitOptions } from '../../cacher/read/resolve.js'
 import type { ResourceView } from '../../cacher/read/resource-view.js'
 import { type Page, type PageOptions, scanPage } from '../../cacher/read/scan.js'
-import { triggerOf } from '../../cacher/read/trigger.js'
+import { type Trigger, triggerOf } from '../../cacher/read/trigger.js'
 import { type ListPosition, resolveListPosition } from '../../storage/contract/list-revision.js'
 import { respondCompressed, wantsGzip } from '../http/compression.js'
-import type { Exchange } from '../http/exchange.js'
 import { askedRevision } from './asked-revision.js'
 import type { ConversionItem } from './converter.js'
 import { scopeOf } from './key-scope.js'
+import { ListBody, type ListBodyOptions, type ListState, MARK_INTERVAL } from './list-body.js'
 import type { ObjectForm } from './object-form.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
 import { readStatus } from './read-status.js'
 import { recordItem } from './watch-frames.js'
 
 const HEAD = { status: 200, contentType: 'application/json' }
-const TAIL = Buffer.from(']}\n')
 /** Between the columns of a Table and its first row. */
 const ROWS = Buffer.from(',"rows":[')
-const COMMA = 44
-const BRACE = 123
-/** Pieces that a list is written in: large enough to cost few calls, small enough to let others go in between. */
-const PIECE_BYTES = 64 * 1024
 const NOTHING = new Uint8Array(0)
 
 /** False when memory cannot answer it and storage must be asked. */
@@ -61,9 +56,20 @@ export async function listObjects(
       scan: (within, visit) => context.indexes.scan(arena, snapshot, trigger, within, visit),
     }
     if (form === undefined) {
-      const page = scanPage(pageOptions, (record) => record.body())
+      const marks: string[] = []
+      let taken = 0
+      const page = scanPage(pageOptions, (record) => {
+        if (taken++ % MARK_INTERVAL === 0) marks.push(record.key)
+        return record.body()
+      })
       series.listed(page.fetched, page.items.length, page.index)
-      await writeList(request, snapshot.revision, page, release)
+      const { revision } = snapshot
+      await writeList(request, context, revision, page, {
+        release,
+        marks,
+        reopen: (from, visit) =>
+          scanAgain({ arena, revision, context, trigger, ...pageOptions, startKey: from }, visit),
+      })
       return true
     }
     const page = scanPage(pageOptions, recordItem)
@@ -101,14 +107,41 @@ function releaseOnce(snapshot: Snapshot): () => void {
   }
 }
 
+interface ScanAgainOptions {
+  readonly arena: ArenaReader
+  readonly revision: number
+  readonly context: ReadContext
+  readonly trigger: Trigger | undefined
+  readonly within?: KeyRange
+  readonly range: KeyRange
+  readonly selectors: Selectors
+  readonly startKey: string
+}
+
+/** The same page from a key on, of the same state. False: it has left memory. */
+function scanAgain(options: ScanAgainOptions, visit: (record: RecordView) => boolean): boolean {
+  const { arena, revision, context, trigger, within, range, selectors, startKey } = options
+  const snapshot = openSnapshot(arena, revision)
+  if (snapshot === undefined) return false
+  try {
+    const rest = { startKey, endKey: (within ?? range).endKey }
+    context.indexes.scan(arena, snapshot, trigger, rest, (record) => !selects(selectors, record) || visit(record))
+  } finally {
+    snapshot.release()
+  }
+  return true
+}
+
 async function writeList(
-  { exchange, resource }: ReadRequest,
+  request: ReadRequest,
+  context: ReadContext,
   revision: number,
   { items, remaining, continueToken }: Page<Uint8Array>,
-  release: () => void,
+  state: ListState,
 ): Promise<void> {
+  const { resource } = request
   const head = Buffer.from(resource.listHead(revision, continueToken, remaining))
-  await writeJsonList(exchange, head, items, (body) => resource.itemSkip(body), release)
+  await writeJsonList(request, context, { head, bodies: items, skip: (body) => resource.itemSkip(body), state })
 }
 
 /** False: the pool has to answer. */
@@ -117,14 +150,18 @@ async function writeConvertedList(
   revision: number,
   { items, remaining, continueToken }: Page<ConversionItem>,
   release: () => void,
-  { converter }: ReadContext,
+  context: ReadContext,
   { form, accepted, contentType, isText }: ObjectForm,
 ): Promise<boolean> {
   const { exchange, resource } = request
+  const { converter } = context
   let shown: Uint8Array[]
   let columns: Uint8Array
   try {
-    shown = await converter.convert(form, items)
+    const converting = converter.convert(form, items)
+    // What had to be converted is copied: however long the pool takes, memory need not wait for it.
+    release()
+    shown = await converting
     columns = form.shape === 'row' ? await converter.columns(form) : NOTHING
   } catch {
     // As for one object: the pool says what is wrong.
@@ -143,7 +180,7 @@ async function writeConvertedList(
         ? Buffer.concat([Buffer.from(resource.tableHead(revision, continueToken, remaining, list)), columns, ROWS])
         : Buffer.from(resource.listHead(revision, continueToken, remaining, list))
     const skip = transformation === undefined ? (body: Uint8Array) => resource.itemSkip(body) : () => 0
-    await writeJsonList(exchange, head, shown, skip, () => undefined)
+    await writeJsonList(request, context, { head, bodies: shown, skip, state: undefined })
     return true
   }
   const body = protobufList(list, revision, continueToken, remaining, shown)
@@ -180,73 +217,30 @@ function protobufList(
   )
 }
 
-/** `release`: what the bodies lie in is not needed any more. */
+/** `state`: what the bodies lie in; undefined: they are our own. */
 async function writeJsonList(
-  exchange: Exchange,
-  head: Uint8Array,
-  bodies: readonly Uint8Array[],
-  skip: (body: Uint8Array) => number,
-  release: () => void,
+  { exchange, resource }: ReadRequest,
+  { slowLists }: ReadContext,
+  options: Pick<ListBodyOptions, 'head' | 'bodies' | 'skip' | 'state'>,
 ): Promise<void> {
-  let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
-  const skips = bodies.map(skip)
-  for (const [i, body] of bodies.entries()) total += body.byteLength - skips[i]!
-  const next = pieces(head, bodies, skips, total)
-  if (wantsGzip(exchange, total)) {
-    const whole = Buffer.allocUnsafe(total)
+  const body = new ListBody(options)
+  const { totalBytes } = body
+  if (wantsGzip(exchange, totalBytes)) {
+    const whole = Buffer.allocUnsafe(totalBytes)
     let at = 0
-    for (let piece = next(); piece !== undefined; piece = next()) {
+    for (let piece = body.next(); piece !== undefined; piece = body.next()) {
       whole.set(piece, at)
       at += piece.byteLength
     }
-    release()
     await respondCompressed(exchange, HEAD, whole)
     return
   }
-  exchange.respondSized(HEAD, total, next, release)
-}
-
-/** The list in pieces, all made in one buffer: a piece is out before the next one is made. */
-function pieces(
-  head: Uint8Array,
-  bodies: readonly Uint8Array[],
-  skips: readonly number[],
-  total: number,
-): () => Uint8Array | undefined {
-  const buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
-  const copier = new SharedCopier()
-  let index = -1
-  let pending: Uint8Array | undefined = head
-  let brace = false
-  let comma = false
-  return () => {
-    let at = 0
-    for (;;) {
-      if (pending === undefined) {
-        index++
-        if (index < bodies.length) {
-          const body: Uint8Array = bodies[index]!
-          const skip = skips[index]!
-          comma = index > 0
-          brace = skip > 0
-          pending = skip > 0 ? body.subarray(skip + 1) : body
-        } else if (index === bodies.length) pending = TAIL
-        else return at === 0 ? undefined : buffer.subarray(0, at)
-      }
-      if ((comma || brace) && at + 2 > buffer.byteLength) return buffer.subarray(0, at)
-      if (comma) buffer[at++] = COMMA
-      if (brace) buffer[at++] = BRACE
-      comma = false
-      brace = false
-      const room = buffer.byteLength - at
-      if (pending.byteLength > room) {
-        copier.copy(pending.subarray(0, room), buffer, at)
-        pending = pending.subarray(room)
-        return buffer
-      }
-      copier.copy(pending, buffer, at)
-      at += pending.byteLength
-      pending = undefined
-    }
-  }
+  const held = slowLists.hold(body, resource)
+  exchange.respondSized(
+    HEAD,
+    totalBytes,
+    () => held.next(),
+    () => held.finish(),
+  )
+  held.start()
 }

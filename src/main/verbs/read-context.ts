@@ -10,6 +10,7 @@ import type { Caller } from '../threads/caller.js'
 import type { Converter } from './converter.js'
 import type { ReadMetrics } from './read-metrics.js'
 import type { ServedResource } from './served-resource.js'
+import type { SlowLists } from './slow-lists.js'
 
 /** One request that reads, as far as it is understood. */
 export interface ReadRequest extends Caller {
@@ -36,4 +37,5 @@ export interface ReadContext {
   /** Objects in other forms. */
   readonly converter: Converter
   readonly metrics: ReadMetrics
+  readonly slowLists: SlowLists
 }

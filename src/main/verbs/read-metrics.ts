@@ -127,6 +127,15 @@ export class ReadMetrics implements ConversionCounter {
     return series
   }
 
+  /** What became of a list whose client did not take it in time. */
+  slowList({ info: { group, resource } }: ServedResource, outcome: 'copied' | 'reopened' | 'lost'): void {
+    this.#recorder.series(cacheFamilies.slowLists, group, resource, outcome).add(1)
+  }
+
+  slowListBytes(bytes: number): void {
+    this.#recorder.series(cacheFamilies.slowListBytes).set(bytes)
+  }
+
   found(objects: number): void {
     this.#hits.add(objects)
   }

@@ -9,6 +9,7 @@ import { FieldIndexes } from '../../cacher/read/field-indexes.js'
 import type { ResourceViews } from '../../cacher/read/resource-view.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
+import type { Logger } from '../../lib/logger.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { Exchange } from '../http/exchange.js'
 import type { PoolRunner } from '../threads/pool.js'
@@ -22,6 +23,7 @@ import type { ReadContext, ReadRequest } from './read-context.js'
 import { ReadMetrics } from './read-metrics.js'
 import type { ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
+import { SlowLists } from './slow-lists.js'
 import { startStorageWatch } from './storage-watch.js'
 import { startWatch } from './watch.js'
 import { JSON_FRAMING, PROTOBUF_FRAMING, type WatchFraming } from './watch-frames.js'
@@ -35,6 +37,7 @@ export interface ReadVerbsOptions {
   readonly random: Random
   readonly minRequestTimeoutSeconds: number
   readonly recorder: Recorder
+  readonly logger: Logger
 }
 
 export class ReadVerbs {
@@ -66,6 +69,7 @@ export class ReadVerbs {
         counter: metrics,
       }),
       metrics,
+      slowLists: new SlowLists({ clock: options.clock, logger: options.logger, metrics }),
     }
   }
 

@@ -198,3 +198,19 @@ t.test('a frame that cannot follow what went ahead ends the connection', async (
   t.ok(port.closed)
   t.equal(port.body, '0')
 })
+
+t.test('a sized body whose rest cannot be had ends the connection', async (t) => {
+  const { port, exchange, finished } = open()
+  let asked = 0
+  let done = 0
+  exchange.respondSized(
+    JSON_HEAD,
+    5,
+    () => (asked++ === 0 ? bytes('he') : undefined),
+    () => done++,
+  )
+  t.ok(port.closed)
+  t.equal(port.body, 'he')
+  t.equal(done, 1)
+  t.same(finished, [0])
+})
