@@ -171,6 +171,7 @@ export class Cacher {
   /** Reads in this thread. */
   local(): (resource: string) => ResourceView {
     const memory = this.#memory.localReader()
+    memory.start()
     return (resource) => ({
       clock: this.revisionClock,
       fence: this.fence,

@@ -35,6 +35,11 @@ export class MemoryReader {
     this.#clockRevision = () => this.clock.revision()
   }
 
+  /** From now on segments come and go also while nothing is read. */
+  start(): void {
+    this.#source.listen((message) => this.#take(message))
+  }
+
   /** In a thread that got a ReaderHandoff. */
   static open(handoff: { reader: number; clock: SharedArrayBuffer; port: MessagePort }): MemoryReader {
     const { reader, clock, port } = handoff
@@ -56,6 +61,14 @@ export class MemoryReader {
       drain: this.#drain,
     })
     return arena.reader
+  }
+
+  /** Of all segments that this thread keeps alive; for tests and for what the process reports. */
+  heldBytes(): number {
+    let bytes = 0
+    for (const { table } of this.#arenas.values())
+      for (const [, { buffer }] of table.entries()) bytes += buffer.byteLength
+    return bytes
   }
 
   /** Takes in what the owner sent; costs one load when that is nothing. */

@@ -2,6 +2,8 @@
  * Thread: any. How segments come from the owner to a reader thread: the owner sends a segment before it publishes
  * anything in it, and the reader takes what was sent, synchronously, before it follows a pointer. So no answer is
  * waited for. Messages of all arenas go over one port a thread.
+ *
+ * A thread that reads nothing takes them too, when its loop comes round: it would keep segments alive that the owner has freed.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 
@@ -13,6 +15,8 @@ export type SegmentMessage =
 /** Where a reader takes segments from: a port, or a list in the owner's own thread. */
 export interface SegmentSource {
   receive(): SegmentMessage | undefined
+  /** Hands over what nobody has received, in the same order, soon after it was sent. Does not keep the thread alive. */
+  listen(take: (message: SegmentMessage) => void): void
 }
 
 export class PortSegmentSource implements SegmentSource {
@@ -26,17 +30,29 @@ export class PortSegmentSource implements SegmentSource {
     const received = receiveMessageOnPort(this.#port) as { message: SegmentMessage } | undefined
     return received?.message
   }
+
+  listen(take: (message: SegmentMessage) => void): void {
+    this.#port.on('message', take)
+    this.#port.unref()
+  }
 }
 
 /** For readers in the thread of the owner. */
 export class LocalSegmentSource implements SegmentSource {
   readonly #messages: SegmentMessage[] = []
+  #take: ((message: SegmentMessage) => void) | undefined
 
   send(message: SegmentMessage): void {
-    this.#messages.push(message)
+    if (this.#take === undefined) this.#messages.push(message)
+    else this.#take(message)
   }
 
   receive(): SegmentMessage | undefined {
     return this.#messages.shift()
+  }
+
+  listen(take: (message: SegmentMessage) => void): void {
+    for (const message of this.#messages.splice(0)) take(message)
+    this.#take = take
   }
 }

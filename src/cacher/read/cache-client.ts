@@ -155,6 +155,7 @@ export class CacheClient {
       return collecting
     }
     const reader = MemoryReader.open(memory)
+    reader.start()
     return { memory: reader, clock: reader.clock, fence: { pass: () => truth.holds() || ask() }, kvPort: kv }
   }
 
