@@ -1,4 +1,5 @@
 /** Thread: any. Label selectors: requirements that must all hold. */
+import { LabelValues } from './label-values.js'
 import type { AttributeSet, Selector } from './selector.js'
 import { isQualifiedName, isValidLabelValue } from './validation/names.js'
 
@@ -21,23 +22,21 @@ function parseInt64(text: string): bigint | undefined {
 export class LabelRequirement {
   readonly key: string
   readonly operator: LabelOperator
-  /** Without repetition, in ascending order. */
-  readonly values: readonly string[]
-  readonly #set: ReadonlySet<string>
+  readonly values: LabelValues
   readonly #limit: bigint
 
   constructor(key: string, operator: LabelOperator, values: readonly string[]) {
     validateKey(key)
     this.key = key
     this.operator = operator
-    this.#set = new Set(values)
-    this.values = [...this.#set].sort()
-    this.#limit = checkValues(operator, this.values)
-    for (const value of this.values) {
+    const sorted = [...new Set(values)].sort()
+    this.#limit = checkValues(operator, sorted)
+    for (const value of sorted) {
       const reasons = isValidLabelValue(value)
       if (reasons.length > 0)
         throw new SelectorError(`values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${reasons.join('; ')}`)
     }
+    this.values = new LabelValues(sorted)
   }
 
   matches(labels: AttributeSet): boolean {
@@ -46,10 +45,10 @@ export class LabelRequirement {
       case 'in':
       case '=':
       case '==':
-        return value !== undefined && this.#set.has(value)
+        return value !== undefined && this.values.has(value)
       case 'notin':
       case '!=':
-        return value === undefined || !this.#set.has(value)
+        return value === undefined || !this.values.has(value)
       case 'exists':
         return value !== undefined
       case '!':
@@ -71,9 +70,9 @@ export class LabelRequirement {
         return `!${this.key}`
       case 'in':
       case 'notin':
-        return `${this.key} ${this.operator} (${this.values.join(',')})`
+        return `${this.key} ${this.operator} (${this.values})`
       default:
-        return `${this.key}${this.operator}${this.values[0]}`
+        return `${this.key}${this.operator}${this.values}`
     }
   }
 }
@@ -132,8 +131,8 @@ export class LabelSelector implements Selector {
 
   requiresExactMatch(name: string): string | undefined {
     for (const { key, operator, values } of this.requirements)
-      if (key === name && (operator === '=' || operator === '==' || operator === 'in') && values.length === 1)
-        return values[0]
+      if (key === name && (operator === '=' || operator === '==' || operator === 'in') && values.size === 1)
+        return values.at(0)
     return undefined
   }
 

@@ -157,6 +157,6 @@ const labelRequirements = (text: string): JsonObject[] =>
     parseLabelSelector(text).requirements.flatMap(({ key, operator, values }) => {
       const name = LABEL_OPERATORS[operator]
       if (name === undefined) return []
-      return [{ key, operator: name, ...(values.length === 0 ? {} : { values: [...values] }) }]
+      return [{ key, operator: name, ...(values.size === 0 ? {} : { values: values.list() }) }]
     }),
   )

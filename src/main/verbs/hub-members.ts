@@ -3,6 +3,7 @@
  * the value of a field to those that require that value. Five thousand that watch the pods of their own node cost an event
  * two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
  */
+import { createHash } from 'node:crypto'
 import type { Selectors } from '../../api/selectors.js'
 import type { CacheEvent } from '../../cacher/memory/shared-memory.js'
 import { TriggerIndex } from '../../cacher/memory/trigger-index.js'
@@ -33,8 +34,14 @@ export class Audience {
   }
 }
 
-const nameOf = ({ label, field }: Selectors): string =>
-  label.empty() && field.empty() ? '' : `${label.toString()}\n${field.toString()}`
+/** A longer name is kept as its digest: it may have as many characters as a request. */
+const LONG_NAME = 128
+
+function nameOf({ label, field }: Selectors): string {
+  if (label.empty() && field.empty()) return ''
+  const name = `${label.toString()}\n${field.toString()}`
+  return name.length <= LONG_NAME ? name : createHash('sha256').update(name).digest('base64')
+}
 
 /** The watchers of one prefix of keys. */
 class ScopeMembers {

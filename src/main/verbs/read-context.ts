@@ -10,6 +10,7 @@ import type { Caller } from '../threads/caller.js'
 import type { Converter } from './converter.js'
 import type { ReadMetrics } from './read-metrics.js'
 import type { ServedResource } from './served-resource.js'
+import type { SharedSelectors } from './shared-selectors.js'
 import type { SlowLists } from './slow-lists.js'
 
 /** One request that reads, as far as it is understood. */
@@ -38,4 +39,6 @@ export interface ReadContext {
   readonly converter: Converter
   readonly metrics: ReadMetrics
   readonly slowLists: SlowLists
+  /** Of watches. */
+  readonly selectors: SharedSelectors
 }

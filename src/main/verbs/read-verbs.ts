@@ -23,6 +23,7 @@ import type { ReadContext, ReadRequest } from './read-context.js'
 import { ReadMetrics } from './read-metrics.js'
 import type { ResourceTable } from './resource-table.js'
 import type { ServedResource } from './served-resource.js'
+import { SharedSelectors } from './shared-selectors.js'
 import { SlowLists } from './slow-lists.js'
 import { startStorageWatch } from './storage-watch.js'
 import { startWatch } from './watch.js'
@@ -70,6 +71,7 @@ export class ReadVerbs {
       }),
       metrics,
       slowLists: new SlowLists({ clock: options.clock, logger: options.logger, metrics }),
+      selectors: new SharedSelectors(),
     }
   }
 

@@ -11,7 +11,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
-import { parseSelectors, type Selectors } from '../../api/selectors.js'
+import type { Selectors } from '../../api/selectors.js'
 import { newExpired } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
 import { EventFeed, type FeedOutcome } from '../../cacher/read/follow.js'
@@ -63,7 +63,7 @@ export async function startWatch(options: WatchOptions): Promise<Watch | 'storag
   const { request, context, view, framing } = options
   const startedMs = context.clock.monotonicMs()
   const listOptions = parseListOptions(request.query, true)
-  const selectors = parseSelectors(listOptions, request.resource.selectableFields)
+  const selectors = context.selectors.of(listOptions, request.resource.selectableFields)
   const position = resolveWatch(listOptions, watchedRevision)
   const observer = position.minimumRevision > 0 ? context.metrics.lists(request.resource) : undefined
   const opened = await openFeed(options, position, selectors, observer)
