@@ -29,6 +29,30 @@ t.test('an autoscaler goes to v1 and back without loss', (t) => {
   t.end()
 })
 
+t.test('annotations of an autoscaler that are not what they should be say nothing', (t) => {
+  const cpuAlone = [
+    { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } },
+  ]
+  const cases: [string, string, object][] = [
+    ['metrics', '[null]', { metrics: [{ type: '' }] }],
+    ['metrics', '["text"]', { metrics: cpuAlone }],
+    ['metrics', '[{"type":"Pods","pods":"text"}]', { metrics: cpuAlone }],
+    ['metrics', '{}', { metrics: cpuAlone }],
+    ['behavior', '{"ScaleUp":{"Policies":"text"}}', { metrics: cpuAlone }],
+    ['behavior', '[{}]', { metrics: cpuAlone }],
+    [
+      'behavior',
+      '{"ScaleUp":{"SelectPolicy":"Min"}}',
+      { metrics: cpuAlone, behavior: { scaleUp: { selectPolicy: 'Min' } } },
+    ],
+  ]
+  for (const [name, value, spec] of cases) {
+    const annotations = { [`autoscaling.alpha.kubernetes.io/${name}`]: value }
+    t.same(v1ToV2({ apiVersion: 'autoscaling/v1', metadata: { annotations } }).spec, spec, `${name}: ${value}`)
+  }
+  t.end()
+})
+
 t.test('an event has other names in its own group', (t) => {
   const core: KubeObject = {
     apiVersion: 'v1',

@@ -1,18 +1,16 @@
 /** Thread: pool. The rules of an autoscaler's metrics. */
 
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
+import type {
+  CrossVersionObjectReference,
+  MetricSpec,
+  MetricTarget,
+} from '../../../api/generated/kinds/autoscaling.v2.js'
 import { parseGroupVersion } from '../../../api/group-version.js'
 import { dnsLabel, type Errors, each, type List, pathSegment, requiredBy } from '../../../api/validation/checks.js'
 import { containerResourceName, quantityOf } from '../../../api/validation/quantities.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
-import {
-  METRIC_FIELDS,
-  type MetricField,
-  type MetricSource,
-  type MetricSpec,
-  type MetricTarget,
-  type ObjectReference,
-} from './autoscaler.js'
+import { METRIC_FIELDS, type MetricField, type MetricSource } from './autoscaler.js'
 
 const TYPES: Readonly<Record<string, MetricField>> = lookupTable({
   ContainerResource: 'containerResource',
@@ -23,7 +21,7 @@ const TYPES: Readonly<Record<string, MetricField>> = lookupTable({
 })
 const TYPE_NAMES = Object.keys(TYPES)
 
-export function referenceErrors(reference: ObjectReference, path: FieldPath, needGroup: boolean): Errors {
+export function referenceErrors(reference: CrossVersionObjectReference, path: FieldPath, needGroup: boolean): Errors {
   const { kind, name, apiVersion = '' } = reference
   const version = apiVersion === '' ? { group: '' } : parseGroupVersion(apiVersion)
   const wrong =

@@ -1,11 +1,16 @@
 /** Thread: pool. HorizontalPodAutoscalers: how many replicas follow from which metrics. Checked as v2, whatever the version. */
+
 import { FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
-import type { KubeObject } from '../../../api/object.js'
+import type { HorizontalPodAutoscaler as AutoscalerV1 } from '../../../api/generated/kinds/autoscaling.v1.js'
+import type {
+  HorizontalPodAutoscaler as AutoscalerV2,
+  HPAScalingRules,
+} from '../../../api/generated/kinds/autoscaling.v2.js'
 import { type Errors, each, givenBy, nonnegative, positive } from '../../../api/validation/checks.js'
 import { nonnegativeQuantity } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf, text, UNSET } from '../../generic/table-rules.js'
-import { type AutoscalerV1, type AutoscalerV2, DEFAULT_CPU_UTILIZATION, isV1, type ScalingRules } from './autoscaler.js'
+import { DEFAULT_CPU_UTILIZATION, isV1 } from './autoscaler.js'
 import { autoscalingV1, v1ToV2 } from './conversion.js'
 import { metricsErrors, referenceErrors } from './metrics.js'
 import { targetsText } from './targets-text.js'
@@ -16,7 +21,7 @@ const MAX_WINDOW_SECONDS = 3600
 const MAX_PERIOD_SECONDS = 1800
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics'
 
-const DEFAULT_SCALE_UP: ScalingRules = {
+const DEFAULT_SCALE_UP: HPAScalingRules = {
   stabilizationWindowSeconds: 0,
   selectPolicy: 'Max',
   policies: [
@@ -24,29 +29,29 @@ const DEFAULT_SCALE_UP: ScalingRules = {
     { type: 'Percent', value: 100, periodSeconds: 15 },
   ],
 }
-const DEFAULT_SCALE_DOWN: ScalingRules = {
+const DEFAULT_SCALE_DOWN: HPAScalingRules = {
   selectPolicy: 'Max',
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 }
 
-const hub = (object: KubeObject): AutoscalerV2 =>
-  isV1(object) ? v1ToV2(object as AutoscalerV1) : (object as AutoscalerV2)
+/** Rules see an autoscaler in the version in which it was sent. */
+type Autoscaler = AutoscalerV1 | AutoscalerV2
 
-function withDefaults(rules: ScalingRules | undefined, defaults: ScalingRules): ScalingRules {
+const hub = (autoscaler: Autoscaler): AutoscalerV2 => (isV1(autoscaler) ? v1ToV2(autoscaler) : autoscaler)
+
+function withDefaults(rules: HPAScalingRules | undefined, defaults: HPAScalingRules): HPAScalingRules {
   const said = Object.entries(rules ?? {}).filter(([, value]) => value !== undefined && value !== null)
   return { ...structuredClone(defaults), ...Object.fromEntries(said) }
 }
 
-function setDefaults(object: KubeObject): void {
-  if (isV1(object)) {
-    const autoscaler = object as AutoscalerV1
+function setDefaults(autoscaler: Autoscaler): void {
+  if (isV1(autoscaler)) {
     autoscaler.spec ??= {}
     autoscaler.spec.minReplicas ??= 1
     if (autoscaler.metadata?.annotations?.[METRICS_ANNOTATION] === undefined)
       autoscaler.spec.targetCPUUtilizationPercentage ??= DEFAULT_CPU_UTILIZATION
     return
   }
-  const autoscaler = object as AutoscalerV2
   autoscaler.spec ??= {}
   const { spec } = autoscaler
   spec.minReplicas ??= 1
@@ -59,7 +64,7 @@ function setDefaults(object: KubeObject): void {
   spec.behavior.scaleDown = withDefaults(spec.behavior.scaleDown, DEFAULT_SCALE_DOWN)
 }
 
-function scalingErrors(rules: ScalingRules | undefined, path: FieldPath): Errors {
+function scalingErrors(rules: HPAScalingRules | undefined, path: FieldPath): Errors {
   if (!rules) return []
   const { stabilizationWindowSeconds: window, selectPolicy, policies, tolerance } = rules
   const errors: Errors = []
@@ -85,7 +90,7 @@ function scalingErrors(rules: ScalingRules | undefined, path: FieldPath): Errors
 }
 
 /** Zero replicas are an alpha feature: only an autoscaler that has them keeps them. */
-function errorsOf(object: KubeObject, old?: KubeObject): Errors {
+function errorsOf(object: Autoscaler, old?: Autoscaler): Errors {
   const { spec = {} } = hub(object)
   const { minReplicas, maxReplicas = 0 } = spec
   const least = old !== undefined && hub(old).spec?.minReplicas === 0 ? 0 : 1
@@ -106,7 +111,7 @@ function errorsOf(object: KubeObject, old?: KubeObject): Errors {
   ]
 }
 
-export const horizontalPodAutoscalerRules: ResourceRules = {
+export const horizontalPodAutoscalerRules: ResourceRules<Autoscaler> = {
   metadataOnUpdate: 'changes',
   conversions: { 'autoscaling/v1': autoscalingV1 },
   setDefaults,
@@ -116,15 +121,12 @@ export const horizontalPodAutoscalerRules: ResourceRules = {
     validateUpdate: (object) => {
       const { status = {} } = hub(object)
       return [
-        ...each(status.conditions, STATUS.child('conditions'), ({ observedGeneration }, at) =>
-          nonnegative(observedGeneration, at.child('observedGeneration')),
-        ),
         ...nonnegative(status.currentReplicas, STATUS.child('currentReplicas')),
         ...nonnegative(status.desiredReplicas, STATUS.child('desiredReplicas')),
       ]
     },
   },
-  table: tableOf<KubeObject>(
+  table: tableOf<Autoscaler>(
     text('Reference', 'What is scaled.', (object) => {
       const { kind = '', name = '' } = hub(object).spec?.scaleTargetRef ?? {}
       return `${kind}/${name}`
