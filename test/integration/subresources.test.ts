@@ -183,6 +183,8 @@ t.test('subresources', async (t) => {
     await ask('PATCH', `${budgets}/b`, { spec: { unhealthyPodEvictionPolicy: 'AlwaysAllow' } }, MERGE)
     t.equal((await evict('sick2')).http, 201, 'or always, when the budget says so')
     await made(t, PODS, pod('free'))
+    for (const deleteOptions of [{ propagationPolicy: 'Sideways' }, { dryRun: ['Some'] }])
+      t.equal((await evict('free', eviction('free', { deleteOptions }))).http, 422, 'options that no deletion may have')
     const wrong = eviction('free', { deleteOptions: { preconditions: { uid: 'other' } } })
     t.equal((await evict('free', wrong)).http, 409)
     const old = { ...eviction('free'), apiVersion: 'policy/v1beta1' }

@@ -1,6 +1,9 @@
 /** Thread: pool. The scale of a workload: replicas and the selector of its pods, whatever the workload is. */
+
 import { FieldPath } from '../../api/field-error.js'
-import type { LabelSelectorObject } from '../../api/label-selector-object.js'
+import type { ReplicaSet } from '../../api/generated/kinds/apps.v1.js'
+import type { Scale } from '../../api/generated/kinds/autoscaling.v1.js'
+import type { ReplicationController } from '../../api/generated/kinds/core.v1.js'
 import { type ReplicasPaths, ScaleHandler } from '../../api/managed-fields/scale-handler.js'
 import { type KubeObject, type ManagedFieldsEntry, metadataOf } from '../../api/object.js'
 import { newConflict, newInvalid } from '../../api/status.js'
@@ -11,36 +14,26 @@ import { selectorText } from './selector-text.js'
 import type { Store } from './store.js'
 import { age, NONE, tableOf, text } from './table-rules.js'
 
-interface Scale extends KubeObject {
-  spec?: { replicas?: number }
-  status?: { replicas?: number; selector?: string }
-}
-
-interface Workload extends KubeObject {
-  spec?: { replicas?: number; selector?: LabelSelectorObject | Readonly<Record<string, string>> }
-  status?: { replicas?: number }
-}
-
 const REPLICAS = FieldPath.of('spec', 'replicas')
 const AS_INTEGER = { type: 'integer' } as const
 
-/** Replication controllers have a plain map where the others have a LabelSelector. */
-type SelectorForm = 'labels' | 'selector'
+/** Replication controllers have a plain map where the others have a LabelSelector; else their scales are alike. */
+const SELECTORS = {
+  selector: ({ spec }: ReplicaSet) => spec?.selector,
+  labels: ({ spec }: ReplicationController) => ({ matchLabels: spec?.selector ?? {} }),
+} as const
+type SelectorForm = keyof typeof SELECTORS
 
 function scaleOf(object: KubeObject, form: SelectorForm): Scale {
-  const { metadata = {}, spec = {}, status = {} } = object as Workload
+  const { metadata = {}, spec, status }: ReplicaSet = object
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata
-  const selector =
-    form === 'selector'
-      ? (spec.selector as LabelSelectorObject | undefined)
-      : { matchLabels: spec.selector as Readonly<Record<string, string>> }
-  const shown = selectorText(selector)
+  const shown = selectorText(SELECTORS[form](object))
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
     metadata: given({ name, namespace, uid, resourceVersion, creationTimestamp }),
-    spec: { replicas: spec.replicas ?? 0 },
-    status: { replicas: status.replicas ?? 0, ...(shown === NONE ? {} : { selector: shown }) },
+    spec: { replicas: spec?.replicas ?? 0 },
+    status: { replicas: status?.replicas ?? 0, ...(shown === NONE ? {} : { selector: shown }) },
   }
 }
 
@@ -76,7 +69,7 @@ function scaleEndpoint(store: Store, apiVersion: string, form: SelectorForm): En
         {
           ...(info.preconditions === undefined ? {} : { preconditions: info.preconditions }),
           updatedObject: async (existing) => {
-            const parent = structuredClone(existing)
+            const parent: ReplicaSet = structuredClone(existing)
             const metadata = metadataOf(parent)
             const managers = new ScaleHandler(metadata.managedFields, apiVersion, paths)
             const old = show(parent)
@@ -94,7 +87,7 @@ function scaleEndpoint(store: Store, apiVersion: string, form: SelectorForm): En
                 `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid}`,
               )
             }
-            parent['spec'] = { ...(parent as Workload).spec, replicas: wanted }
+            parent.spec = { ...parent.spec, replicas: wanted }
             if (resourceVersion === undefined) delete metadata.resourceVersion
             else metadata.resourceVersion = resourceVersion
             setManagers(parent, managers.toParent(managedFields))

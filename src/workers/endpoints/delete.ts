@@ -1,6 +1,7 @@
 /** Thread: pool. DELETE of one object and of a collection. */
 
 import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
+import type { DeleteOptions as UncheckedOptions } from '../../api/generated/kinds/meta.v1.js'
 import { decodeTree } from '../../api/json/decode.js'
 import { DecodeError } from '../../api/json/decode-error.js'
 import { parseJson } from '../../api/json/parse.js'
@@ -20,13 +21,14 @@ import {
 } from '../../api/status.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
+import { checkDeleteOptions } from '../../registry/generic/delete-options.js'
 import type { DeleteOptions } from '../../registry/generic/strategy.js'
 import { admissionAttributes } from './admission-attributes.js'
 import { authorizeVerb } from './authorize-verb.js'
 import { bodyFormat } from './decode-body.js'
 import { encodeList, encodeResponse, encodeStatus, isStatus } from './encode-response.js'
 import type { WorkerRequest } from './request.js'
-import { checkDeleteOptions, deleteOptionsFromQuery } from './write-options.js'
+import { deleteOptionsFromQuery } from './write-options.js'
 
 /** The verb that Kubernetes asks for beside `delete`. */
 const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'
@@ -130,7 +132,7 @@ function deletionValidation(worker: WorkerRequest, dryRun: boolean, name: string
 
 function deleteOptions(worker: WorkerRequest): DeleteOptions {
   const { request } = worker
-  const options =
+  const options: UncheckedOptions =
     request.body.byteLength > 0
       ? optionsFromBody(request.body, request.contentType)
       : deleteOptionsFromQuery(worker.query)

@@ -1,4 +1,5 @@
 /** Thread: pool. The options of writing requests: from the query, or from the body of a DELETE; checked as Kubernetes does. */
+
 import {
   type FieldError,
   FieldPath,
@@ -8,9 +9,10 @@ import {
   required,
   tooLong,
 } from '../../api/field-error.js'
+import type { DeleteOptions } from '../../api/generated/kinds/meta.v1.js'
 import { parseBoolean, parseInteger } from '../../api/list-options.js'
 import { newInvalid } from '../../api/status.js'
-import type { DeleteOptions, PropagationPolicy } from '../../registry/generic/strategy.js'
+import { dryRunErrors } from '../../registry/generic/delete-options.js'
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 
@@ -63,12 +65,6 @@ function managerErrors(fieldManager: string, apply: boolean): FieldError[] {
   ]
 }
 
-function dryRunErrors(dryRun: readonly string[]): FieldError[] {
-  return dryRun.every((value) => value === 'All') ? [] : [notSupported(FieldPath.of('dryRun'), dryRun, ['All'])]
-}
-
-const POLICIES: readonly string[] = ['Orphan', 'Background', 'Foreground']
-
 /** From the query; the body, where there is one, comes instead of it. */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const options: DeleteOptions = {}
@@ -77,29 +73,10 @@ export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const orphan = query.get('orphanDependents')
   if (orphan !== null) options.orphanDependents = parseBoolean(orphan)
   const policy = query.get('propagationPolicy')
-  if (policy !== null) options.propagationPolicy = policy as PropagationPolicy
+  if (policy !== null) options.propagationPolicy = policy
   const dryRun = query.getAll('dryRun')
   if (dryRun.length > 0) options.dryRun = dryRun
   const unsafe = query.get('ignoreStoreReadErrorWithClusterBreakingPotential')
   if (unsafe !== null) options.ignoreStoreReadErrorWithClusterBreakingPotential = parseBoolean(unsafe)
   return options
-}
-
-/** Throws Invalid for what the options themselves say wrong. */
-export function checkDeleteOptions(options: DeleteOptions): void {
-  const errors = [...dryRunErrors(options.dryRun ?? [])]
-  const { propagationPolicy, orphanDependents } = options
-  const path = FieldPath.of('propagationPolicy')
-  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    errors.push({
-      type: 'FieldValueInvalid',
-      field: path.toString(),
-      badValue: propagationPolicy,
-      detail: 'orphanDependents and deletionPropagation cannot be both set',
-    })
-  }
-  if (propagationPolicy !== undefined && !POLICIES.includes(propagationPolicy)) {
-    errors.push(notSupported(path, propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']))
-  }
-  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors)
 }

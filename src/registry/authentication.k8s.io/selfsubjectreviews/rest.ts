@@ -12,7 +12,7 @@ class SelfSubjectReviews implements EndpointHandler {
       ...object,
       metadata: { creationTimestamp: formatTime(context.now()) },
       status: { userInfo: shownUser(context.user) },
-    } as KubeObject
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Thread: pool. Whose a token is. */
+import type { TokenReview, TokenReviewStatus } from '../../../api/generated/kinds/authentication.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { newBadRequest, newInternalError } from '../../../api/status.js'
 import { withAuthenticatedGroup } from '../../../auth/authn/request-authenticator.js'
@@ -7,10 +8,6 @@ import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handle
 import type { ResourceREST } from '../../generic/resource-rest.js'
 import type { RESTDependencies } from '../../generic/rest-dependencies.js'
 import { shownUser } from '../shown-user.js'
-
-interface TokenReview extends KubeObject {
-  spec?: { token?: string; audiences?: string[] | null }
-}
 
 type TokenReviewsOptions = Pick<RESTDependencies, 'tokens' | 'apiAudiences'>
 
@@ -27,11 +24,11 @@ class TokenReviews implements EndpointHandler {
     const { token = '', audiences } = review.spec ?? {}
     if (token === '') throw newBadRequest('token is required for TokenReview in authentication')
     await validate(structuredClone(object))
-    const wanted = audiences === undefined || audiences === null ? [] : audiences
+    const wanted = audiences ?? []
     return { ...review, status: await this.#judge(token, wanted.length === 0 ? this.#options.apiAudiences : wanted) }
   }
 
-  async #judge(token: string, audiences: readonly string[]): Promise<object> {
+  async #judge(token: string, audiences: readonly string[]): Promise<TokenReviewStatus> {
     let found: Authenticated | undefined
     try {
       found = await this.#options.tokens().authenticateToken(token, audiences)

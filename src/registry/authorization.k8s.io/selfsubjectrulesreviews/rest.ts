@@ -1,13 +1,10 @@
 /** Thread: pool. What I may do in a namespace: the rules of everybody who answers questions about access. */
+import type { SelfSubjectRulesReview } from '../../../api/generated/kinds/authorization.v1.js'
 import type { KubeObject } from '../../../api/object.js'
 import { newBadRequest } from '../../../api/status.js'
 import type { RuleResolver } from '../../../auth/interface.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
 import type { ResourceREST } from '../../generic/resource-rest.js'
-
-interface RulesReview extends KubeObject {
-  spec?: { readonly namespace?: string }
-}
 
 class RulesReviews implements EndpointHandler {
   readonly #resolver: RuleResolver
@@ -18,7 +15,8 @@ class RulesReviews implements EndpointHandler {
 
   /** The answer is an object of its own: it repeats nothing of the question. */
   async create({ object, context, validate }: NamedCreate): Promise<KubeObject> {
-    const { namespace = '' } = (object as RulesReview).spec ?? {}
+    const { spec }: SelfSubjectRulesReview = object
+    const { namespace = '' } = spec ?? {}
     if (namespace === '') throw newBadRequest('no namespace on request')
     await validate(structuredClone(object))
     const set = await this.#resolver.rulesFor(context.user, namespace)

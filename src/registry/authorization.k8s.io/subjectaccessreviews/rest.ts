@@ -2,6 +2,14 @@
 
 import { FieldPath, invalid, required } from '../../../api/field-error.js'
 import { FieldSelector } from '../../../api/fields.js'
+import type {
+  FieldSelectorAttributes,
+  LabelSelectorAttributes,
+  ResourceAttributes,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+} from '../../../api/generated/kinds/authorization.v1.js'
+import type { FieldSelectorRequirement, LabelSelectorRequirement } from '../../../api/generated/kinds/meta.v1.js'
 import { type LabelOperator, LabelRequirement, LabelSelector, SelectorError } from '../../../api/labels.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newBadRequest, newInvalid } from '../../../api/status.js'
@@ -15,42 +23,10 @@ import type { ResourceREST } from '../../generic/resource-rest.js'
 const GROUP = 'authorization.k8s.io'
 const SPEC = FieldPath.of('spec')
 
-interface Requirement {
-  readonly key?: string
-  readonly operator?: string
-  readonly values?: readonly string[] | null
-}
+/** Of the review of oneself and of the one for a namespace there is less or the same. */
+type Review = SubjectAccessReview
 
-interface SelectorAttributes {
-  readonly rawSelector?: string
-  readonly requirements?: readonly Requirement[] | null
-}
-
-interface ResourceAttributes {
-  readonly namespace?: string
-  readonly verb?: string
-  readonly group?: string
-  readonly version?: string
-  readonly resource?: string
-  readonly subresource?: string
-  readonly name?: string
-  readonly fieldSelector?: SelectorAttributes | null
-  readonly labelSelector?: SelectorAttributes | null
-}
-
-interface ReviewSpec {
-  readonly resourceAttributes?: ResourceAttributes | null
-  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string } | null
-  readonly user?: string
-  readonly groups?: readonly string[] | null
-  readonly uid?: string
-  readonly extra?: Readonly<Record<string, readonly string[]>> | null
-}
-
-interface Review extends KubeObject {
-  spec?: ReviewSpec
-  status?: unknown
-}
+type Requirement = FieldSelectorRequirement | LabelSelectorRequirement
 
 type Subject = 'given' | 'self'
 
@@ -67,7 +43,7 @@ class AccessReviews implements EndpointHandler {
   }
 
   async create({ object, context, validate }: NamedCreate): Promise<KubeObject> {
-    const review = object as Review
+    const review: Review = object
     const { spec = {} } = review
     const errors = this.#errors(review)
     // The kind is not said, as in Kubernetes: by then the object has lost it.
@@ -138,11 +114,11 @@ function statusOf({ decision, reason, error }: Verdict, selectorErrors: readonly
   }
 }
 
-const subjectOf = ({ user = '', groups, uid = '', extra }: ReviewSpec): UserInfo => ({
+const subjectOf = ({ user = '', groups, uid = '', extra }: SubjectAccessReviewSpec): UserInfo => ({
   name: user,
   uid,
   groups: groups ?? [],
-  extra: extra ?? {},
+  extra: Object.fromEntries(Object.entries(extra ?? {}).map(([key, values]) => [key, values ?? []])),
 })
 
 function selectorErrors({ fieldSelector, labelSelector }: ResourceAttributes): Errors {
@@ -177,7 +153,7 @@ interface Asked {
 
 function attributesOf(
   user: UserInfo,
-  { resourceAttributes: resource, nonResourceAttributes: path }: ReviewSpec,
+  { resourceAttributes: resource, nonResourceAttributes: path }: SubjectAccessReviewSpec,
 ): Asked {
   const isResourceRequest = resource !== undefined && resource !== null
   const given = resource ?? {}
@@ -202,7 +178,7 @@ function attributesOf(
 }
 
 function selectorText(
-  selector: SelectorAttributes | null | undefined,
+  selector: FieldSelectorAttributes | LabelSelectorAttributes | undefined,
   read: (requirement: Requirement, errors: string[]) => string,
   errors: string[],
 ): string {

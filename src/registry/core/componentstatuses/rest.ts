@@ -1,7 +1,8 @@
 /** Thread: pool. How the parts of a control plane are, asked when somebody asks: nothing of it is stored. */
 
 import https from 'node:https'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { ComponentCondition, ComponentStatus } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { MapAttributes } from '../../../api/selector.js'
 import { newNotFound } from '../../../api/status.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
@@ -18,13 +19,6 @@ export interface ComponentHealth {
 }
 
 export type ComponentProbe = () => Promise<ComponentHealth>
-
-interface Condition {
-  type: string
-  status: string
-  message?: string
-  error?: string
-}
 
 const CONTROLLER_MANAGER_PORT = 10_257
 const SCHEDULER_PORT = 10_259
@@ -72,13 +66,13 @@ export const storageProbe =
     }
   }
 
-async function statusOf(name: string, probe: ComponentProbe): Promise<KubeObject> {
-  const condition: Condition = { type: 'Healthy', ...(await probe()) }
+async function statusOf(name: string, probe: ComponentProbe): Promise<ComponentStatus> {
+  const condition: ComponentCondition = { type: 'Healthy', ...(await probe()) }
   return { kind: 'ComponentStatus', apiVersion: 'v1', metadata: { name }, conditions: [condition] }
 }
 
-function conditionOf(object: KubeObject): Condition | undefined {
-  return (object['conditions'] as Condition[] | undefined)?.find(({ type }) => type === 'Healthy')
+function conditionOf({ conditions }: ComponentStatus): ComponentCondition | undefined {
+  return conditions?.find(({ type }) => type === 'Healthy')
 }
 
 const HEALTH: Readonly<Record<string, string>> = lookupTable({ True: 'Healthy', False: 'Unhealthy' })

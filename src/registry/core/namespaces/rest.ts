@@ -41,8 +41,7 @@ function finalizersOf(current: readonly string[], { orphanDependents, propagatio
   return others
 }
 
-function terminate(object: KubeObject, options: DeleteOptions, nowMs: number): KubeObject {
-  const namespace = object as Namespace
+function terminate(namespace: Namespace, options: DeleteOptions, nowMs: number): Namespace {
   const metadata = metadataOf(namespace)
   metadata.deletionTimestamp ??= formatTime(nowMs)
   namespace.status = { ...namespace.status, phase: 'Terminating' }

@@ -1,8 +1,8 @@
 /** Thread: pool. A pod is given to a node, once: what the scheduler says, and nobody can take back. */
 
 import { FieldPath, notSupported, required } from '../../../api/field-error.js'
-import type { Pod } from '../../../api/generated/kinds/core.v1.js'
-import { type KubeObject, metadataOf } from '../../../api/object.js'
+import type { Binding, Pod } from '../../../api/generated/kinds/core.v1.js'
+import { metadataOf } from '../../../api/object.js'
 import { describeFieldError, newBadRequest, newConflict, newUnknown, successStatus } from '../../../api/status.js'
 import { because, type Errors } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
@@ -10,10 +10,6 @@ import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handle
 import type { HandlerRow } from '../../generic/resource-rest.js'
 import type { Store } from '../../generic/store.js'
 import { setPodCondition } from './pod-condition.js'
-
-interface Binding extends KubeObject {
-  target?: { kind?: string; name?: string }
-}
 
 const TARGET = FieldPath.of('target')
 /** What named init containers before they had a field; never kept. */
@@ -36,8 +32,7 @@ function bindingErrors({ target = {} }: Binding): Errors {
 /** Expected: the pod cannot be bound as it is. */
 class NotBindable extends Error {}
 
-function bind(object: KubeObject, binding: Binding, nowMs: number): KubeObject {
-  const pod = object as Pod
+function bind(pod: Pod, binding: Binding, nowMs: number): Pod {
   const metadata = metadataOf(pod)
   pod.spec ??= {}
   pod.status ??= {}

@@ -3,7 +3,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { FieldPath, invalid } from '../../../api/field-error.js'
 import type { Pod } from '../../../api/generated/kinds/core.v1.js'
-import { type LabelSelectorObject, labelSelectorAsSelector } from '../../../api/label-selector-object.js'
+import type { Condition, DeleteOptions as UncheckedOptions } from '../../../api/generated/kinds/meta.v1.js'
+import type {
+  Eviction,
+  PodDisruptionBudget,
+  PodDisruptionBudgetStatus,
+} from '../../../api/generated/kinds/policy.v1.js'
+import { labelSelectorAsSelector } from '../../../api/label-selector-object.js'
 import { SelectorError } from '../../../api/labels.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../../../api/object.js'
 import { everything, MapAttributes } from '../../../api/selector.js'
@@ -19,6 +25,7 @@ import {
   type StatusError,
   successStatus,
 } from '../../../api/status.js'
+import { checkDeleteOptions } from '../../generic/delete-options.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
 import type { HandlerParts, HandlerRow } from '../../generic/resource-rest.js'
 import type { EndpointSource } from '../../generic/rest-dependencies.js'
@@ -26,31 +33,6 @@ import type { Store } from '../../generic/store.js'
 import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { conditionOf, setPodCondition } from './pod-condition.js'
-
-interface Eviction extends KubeObject {
-  deleteOptions?: DeleteOptions
-}
-
-interface Condition {
-  type: string
-  status: string
-  reason: string
-  message: string
-  lastTransitionTime: string
-  observedGeneration?: number
-}
-
-interface Budget extends KubeObject {
-  spec?: { selector?: LabelSelectorObject; unhealthyPodEvictionPolicy?: string }
-  status?: {
-    observedGeneration?: number
-    disruptionsAllowed?: number
-    currentHealthy?: number
-    desiredHealthy?: number
-    disruptedPods?: Record<string, string>
-    conditions?: Condition[]
-  }
-}
 
 /** Evictions that a controller has not confirmed; more would make the object too large. */
 const MAX_DISRUPTED_PODS = 2000
@@ -84,7 +66,8 @@ class PodEviction implements EndpointHandler {
         ),
       ])
     }
-    const options = withDryRun(eviction.deleteOptions ?? {}, dryRun)
+    const options: UncheckedOptions = withDryRun(eviction.deleteOptions ?? {}, dryRun)
+    checkDeleteOptions(options)
     await validate(structuredClone(eviction))
     const wanted: RequestContext = { ...context, dryRun: (options.dryRun ?? []).length > 0 }
     const pod = await this.#deleteUnguarded(wanted, name, options)
@@ -132,7 +115,7 @@ class PodEviction implements EndpointHandler {
     return successStatus()
   }
 
-  async #budgetsOf(context: RequestContext, pod: Pod): Promise<Budget[]> {
+  async #budgetsOf(context: RequestContext, pod: Pod): Promise<PodDisruptionBudget[]> {
     const { store } = this.#endpoints.find(BUDGET_PATH)
     const { items } = await store.list(
       context,
@@ -140,7 +123,7 @@ class PodEviction implements EndpointHandler {
       { resourceVersion: '', resourceVersionMatch: '', limit: 0, continueToken: '' },
     )
     const labels = new MapAttributes(metadataOf(pod).labels)
-    return (items as Budget[]).filter(({ spec }) => {
+    return items.filter(({ spec }: PodDisruptionBudget) => {
       try {
         return labelSelectorAsSelector(spec?.selector).matches(labels)
       } catch (error) {
@@ -151,14 +134,14 @@ class PodEviction implements EndpointHandler {
   }
 
   /** Takes one disruption from the budget, in a transaction: two evictions never share it. Throws 429 when it has none. */
-  async #spend(context: RequestContext, budget: Budget, podName: string): Promise<void> {
+  async #spend(context: RequestContext, budget: PodDisruptionBudget, podName: string): Promise<void> {
     const { store, fieldManager } = this.#endpoints.find({ ...BUDGET_PATH, subresource: 'status' })
     await store.update(
       context,
       metadataOf(budget).name ?? '',
       {
         updatedObject: (existing) => {
-          const next: Budget = structuredClone(existing)
+          const next: PodDisruptionBudget = structuredClone(existing)
           checkBudget(next)
           const status = next.status!
           status.disruptionsAllowed = status.disruptionsAllowed! - 1
@@ -208,7 +191,7 @@ const at = (options: DeleteOptions, resourceVersion: string | undefined): Delete
 })
 
 /** The request and the object in it may both ask for a dry run, but not for different ones. */
-function withDryRun(options: DeleteOptions, dryRun: readonly string[]): DeleteOptions {
+function withDryRun(options: UncheckedOptions, dryRun: readonly string[]): UncheckedOptions {
   const own = options.dryRun ?? []
   if (own.length === 0) return dryRun.length === 0 ? options : { ...options, dryRun: [...dryRun] }
   if (dryRun.length > 0 && !isDeepStrictEqual([...dryRun], own)) {
@@ -233,7 +216,7 @@ function checkPreconditions(pod: KubeObject, { preconditions = {} }: DeleteOptio
 }
 
 /** A pod that is not ready counts for nothing: it may go when its policy, or enough healthy ones, allow it. */
-function isUnhealthyAndFree(pod: Pod, { spec, status = {} }: Budget): boolean {
+function isUnhealthyAndFree(pod: Pod, { spec, status = {} }: PodDisruptionBudget): boolean {
   if (conditionOf(pod.status, 'Ready')?.status === 'True') return false
   if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return true
   const [healthy, desired] = [status.currentHealthy ?? 0, status.desiredHealthy ?? 0]
@@ -249,7 +232,7 @@ const stillProcessed = (name: string): StatusError =>
   refusal(CANNOT_EVICT, 10, `The disruption budget ${name} is still being processed by the server.`)
 
 /** Throws when the budget has nothing to give. */
-function checkBudget(budget: Budget): void {
+function checkBudget(budget: PodDisruptionBudget): void {
   budget.status ??= {}
   const { status } = budget
   const { name = '', generation = 0 } = metadataOf(budget)
@@ -270,7 +253,7 @@ function checkBudget(budget: Budget): void {
   if (status.disruptionsAllowed === 0) throw refusal(CANNOT_EVICT, 0, exhausted(name, status))
 }
 
-function exhausted(name: string, status: NonNullable<Budget['status']>): string {
+function exhausted(name: string, status: PodDisruptionBudgetStatus): string {
   const condition = (status.conditions ?? []).find(({ type }) => type === 'DisruptionAllowed')
   const said = condition?.status === 'False' && condition.message !== '' ? condition : undefined
   const start = `The disruption budget ${name}`
@@ -282,14 +265,14 @@ function exhausted(name: string, status: NonNullable<Budget['status']>): string 
   return `${start} does not allow evicting pods currently`
 }
 
-function refuseDisruptions(status: NonNullable<Budget['status']>, nowMs: number): void {
+function refuseDisruptions(status: PodDisruptionBudgetStatus, nowMs: number): void {
   const old = (status.conditions ?? []).find(({ type }) => type === 'DisruptionAllowed')
   const next: Condition = {
     type: 'DisruptionAllowed',
     status: 'False',
     reason: 'InsufficientPods',
     message: '',
-    lastTransitionTime: old?.status === 'False' ? old.lastTransitionTime : formatTime(nowMs),
+    lastTransitionTime: (old?.status === 'False' ? old.lastTransitionTime : undefined) ?? formatTime(nowMs),
     ...(status.observedGeneration === undefined ? {} : { observedGeneration: status.observedGeneration }),
   }
   const others = (status.conditions ?? []).map((one) => (one === old ? next : one))

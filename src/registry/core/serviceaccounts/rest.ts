@@ -1,6 +1,8 @@
 /** Thread: pool. A token for a service account, bound to nothing, a pod, a secret or a node. */
 
 import { FieldPath, invalid } from '../../../api/field-error.js'
+import type { BoundObjectReference, TokenRequest } from '../../../api/generated/kinds/authentication.v1.js'
+import type { Pod } from '../../../api/generated/kinds/core.v1.js'
 import { parseGroupVersion } from '../../../api/group-version.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newBadRequest, newConflict, newInvalid, StatusError } from '../../../api/status.js'
@@ -13,20 +15,6 @@ import type { EndpointSource } from '../../generic/rest-dependencies.js'
 import type { Store } from '../../generic/store.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
-
-interface TokenRequest extends KubeObject {
-  spec?: {
-    audiences?: string[] | null
-    expirationSeconds?: number
-    boundObjectRef?: { kind?: string; apiVersion?: string; name?: string; uid?: string } | null
-    attestations?: Record<string, string[]>
-  }
-  status?: { token: string; expirationTimestamp: string }
-}
-
-interface BoundPod extends KubeObject {
-  spec?: { serviceAccountName?: string; nodeName?: string }
-}
 
 const SPEC = FieldPath.of('spec')
 const KIND = { group: 'authentication.k8s.io', kind: 'TokenRequest' }
@@ -42,10 +30,6 @@ const BINDABLE: Readonly<Record<string, { resource: string; namespaced: boolean 
 function specErrors({ spec = {} }: TokenRequest): Errors {
   const seconds = spec.expirationSeconds ?? 0
   const at = SPEC.child('expirationSeconds')
-  if (Object.keys(spec.attestations ?? {}).length > 0) {
-    const why = 'attestations may only be specified with a webhook bound object reference'
-    return [invalid(SPEC.child('attestations'), spec.attestations, why)]
-  }
   if (seconds < MIN_SECONDS) return [invalid(at, seconds, 'may not specify a duration less than 10 minutes')]
   return seconds > MAX_SECONDS ? [invalid(at, seconds, 'may not specify a duration larger than 2^32 seconds')] : []
 }
@@ -92,7 +76,8 @@ class TokenEndpoint implements EndpointHandler {
     if (errors.length > 0) throw newInvalid(KIND, '', errors)
     await validate(structuredClone(request))
     const boundObject = await this.#bound(context, name, spec.boundObjectRef)
-    const asked = spec.expirationSeconds!
+    // What was checked is far below what a number can hold.
+    const asked = Number(spec.expirationSeconds ?? DEFAULT_SECONDS)
     const issued = this.#issuer.issueToken(
       {
         serviceAccount: { namespace: context.namespace, name, uid: account.uid ?? '' },
@@ -125,17 +110,17 @@ class TokenEndpoint implements EndpointHandler {
   async #bound(
     context: RequestContext,
     account: string,
-    ref: NonNullable<TokenRequest['spec']>['boundObjectRef'],
+    ref: BoundObjectReference | null | undefined,
   ): Promise<BoundObject | undefined> {
-    if (ref === undefined || ref === null) return undefined
+    if (!ref) return undefined
     const { group = '' } = parseGroupVersion(ref.apiVersion ?? '') ?? {}
     const kind = ref.kind ?? ''
     const target = group === '' ? BINDABLE[kind] : undefined
     if (target === undefined)
       throw newBadRequest(`cannot bind token to object of type ${ref.apiVersion ?? ''}, Kind=${kind}`)
     const name = ref.name ?? ''
-    const object = await this.#get(context, target, name)
-    if (kind === 'Pod' && (object as BoundPod).spec?.serviceAccountName !== account) {
+    const object: Pod = await this.#get(context, target, name)
+    if (kind === 'Pod' && object.spec?.serviceAccountName !== account) {
       throw newBadRequest(
         `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,
       )
@@ -149,7 +134,7 @@ class TokenEndpoint implements EndpointHandler {
       )
     }
     if (kind !== 'Pod') return { kind: kind as 'Secret' | 'Node', name, uid }
-    const nodeName = (object as BoundPod).spec?.nodeName ?? ''
+    const nodeName = object.spec?.nodeName ?? ''
     const node = nodeName === '' ? undefined : { name: nodeName, uid: await this.#nodeUid(context, nodeName) }
     return { kind, name, uid, node }
   }

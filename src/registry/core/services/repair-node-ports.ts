@@ -52,7 +52,7 @@ export class RepairNodePorts {
 
   async #attempt(leaks: PortLeaks): Promise<PortLeaks> {
     const { storage, range } = this.#options
-    const stored = (await storage.get(NODE_PORTS_KEY, { ignoreNotFound: true })) as RangeAllocation
+    const stored: RangeAllocation = await storage.get(NODE_PORTS_KEY, { ignoreNotFound: true })
     const version = storage.versioner.objectResourceVersion(stored)
     const rebuilt = new AllocationBitmap(range.size, portBand(range))
     const used = new Set<number>()

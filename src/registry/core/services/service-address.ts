@@ -33,7 +33,7 @@ export interface ServiceQuestion {
 export async function serviceAddress(question: ServiceQuestion): Promise<{ host: string; port: number }> {
   const { id, name } = question
   const portName = await portNameOf(question)
-  const { subsets = [] } = (await get(question, 'endpoints', name)) as Endpoints
+  const { subsets = [] }: Endpoints = await get(question, 'endpoints', name)
   if (subsets.length === 0) throw newServiceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`)
   for (const { addresses = [], ports = [] } of turned(subsets, question.random)) {
     const port = ports.find((one) => (one.name ?? '') === portName)?.port
@@ -47,7 +47,7 @@ export async function serviceAddress(question: ServiceQuestion): Promise<{ host:
 async function portNameOf(question: ServiceQuestion): Promise<string> {
   const { port, name } = question
   if (!/^\d+$/.test(port)) return port
-  const { spec } = (await get(question, 'services', name)) as Service
+  const { spec }: Service = await get(question, 'services', name)
   const found = (spec?.ports ?? []).find((one) => one.port === Number(port))
   if (found === undefined)
     throw newServiceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`)
@@ -59,7 +59,7 @@ async function isPod(question: ServiceQuestion, { ip, targetRef }: Address): Pro
   const { namespace } = question.context
   if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false
   try {
-    const { status = {} } = (await get(question, 'pods', targetRef.name ?? '')) as Pod
+    const { status = {} }: Pod = await get(question, 'pods', targetRef.name ?? '')
     return (status.podIPs ?? [{ ip: status.podIP }]).some((one) => one.ip === ip)
   } catch (error) {
     if (error instanceof StatusError && error.code === 404) return false

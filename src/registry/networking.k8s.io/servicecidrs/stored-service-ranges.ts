@@ -28,7 +28,7 @@ export class StoredServiceRanges implements ServiceRanges {
   }
 
   async #list(newest: boolean): Promise<ServiceCIDR[]> {
-    return (await listAll(this.#storage, this.#keyRoot, { newest })) as ServiceCIDR[]
+    return listAll(this.#storage, this.#keyRoot, { newest })
   }
 }
 

@@ -50,7 +50,7 @@ export class NodePortAllocator {
 
   async dryRun<T>(plan: (operation: PortOperation) => T): Promise<T> {
     const { range, storage } = this.#options
-    const bitmap = this.#bitmap((await storage.get(NODE_PORTS_KEY)) as RangeAllocation)
+    const bitmap = this.#bitmap(await storage.get(NODE_PORTS_KEY))
     return plan(
       new DryRunPortOperation((port) => {
         const index = portIndex(range, port)
@@ -86,7 +86,7 @@ export class NodePortAllocator {
   async #write(batch: readonly Waiting[]): Promise<void> {
     let outcomes: Outcome[] = []
     const tryUpdate = (existing: KubeObject) => {
-      const bitmap = this.#bitmap(existing as RangeAllocation)
+      const bitmap = this.#bitmap(existing)
       outcomes = batch.map(({ change }) => this.#attempt(change, bitmap))
       return { object: { ...existing, data: Buffer.from(bitmap.toBytes()).toString('base64') } }
     }
