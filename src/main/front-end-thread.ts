@@ -74,6 +74,7 @@ try {
     line: {
       startedMs,
       health: () => calls.call('health', {}),
+      poolAnswers: () => calls.call('poolAnswers', {}),
       metrics: () => calls.call('metrics', {}),
       threads: () => calls.call('threads', {}),
       visit: async (thread) => (await calls.call('visit', { thread })).port,

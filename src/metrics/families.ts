@@ -477,6 +477,11 @@ export const processFamilies = {
   ),
   poolQueue: gauge('keelson_pool_queue', 'Tasks that wait for a pool thread.'),
   poolTasks: counter('keelson_pool_tasks_total', 'Tasks given to the pool.', 'type'),
+  poolReplaced: counter(
+    'keelson_pool_threads_replaced_total',
+    'Pool threads that were stuck or ended, and were replaced.',
+    'reason',
+  ),
   poolDuration: histogram(
     'keelson_pool_task_duration_seconds',
     'Time from giving a task to the pool to its result.',

@@ -35,6 +35,8 @@ export type MainCalls = {
   /** Bodies are transferred in both directions. */
   pool: (task: PoolTask) => PoolResult<PoolTaskName>
   health: (input: Record<string, never>) => OwnerHealth
+  /** Some pool thread answers. */
+  poolAnswers: (input: Record<string, never>) => boolean
   metrics: (input: Record<string, never>) => string
   /** Names of the threads that can be looked into. */
   threads: (input: Record<string, never>) => readonly string[]

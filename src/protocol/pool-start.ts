@@ -67,4 +67,6 @@ export interface PoolStart {
 export interface PoolThreadData extends PoolStart {
   /** The flags of SlottedTask. */
   readonly cancelFlags: SharedArrayBuffer
+  /** A PoolPulse. */
+  readonly pulse: SharedArrayBuffer
 }

@@ -4,7 +4,7 @@ import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
-import type { SlottedTask } from '../protocol/main-pool.js'
+import { BEAT_MS, type PoolHandover, PoolPulse } from '../protocol/pool-pulse.js'
 import type { OwnerLine, PoolThreadData, PoolThreadMessage } from '../protocol/pool-start.js'
 import { openPoolWorker } from './pool/pool-assembly.js'
 import type { PoolWorker } from './pool/pool-worker.js'
@@ -29,8 +29,16 @@ async function open(start: PoolThreadData): Promise<PoolWorker> {
   return openPoolWorker({ start, line: await attach(), recorder })
 }
 
-const worker = open(workerData as PoolThreadData)
+const start = workerData as PoolThreadData
+const pulse = new PoolPulse(start.pulse)
+const worker = open(start)
+// From here on main judges whether the thread stands still; what is loaded before takes as long as the machine lets it.
+void worker.then(() => {
+  pulse.beat()
+  setInterval(pulse.beat, BEAT_MS).unref()
+})
 
-export default async function run(task: SlottedTask): Promise<unknown> {
+export default async function run({ place, task }: PoolHandover): Promise<unknown> {
+  pulse.begin(place)
   return (await worker).run(task)
 }

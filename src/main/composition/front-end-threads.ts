@@ -43,9 +43,10 @@ function startAudit({ config, logger, threads, onFatal, lifecycle }: ProcessPart
   return lifecycle.own('audit', audit)
 }
 
-function processLine({ startedMs, metrics, threads }: ProcessParts, { owner }: StorageThreads): ProcessLine {
+function processLine({ startedMs, metrics, threads }: ProcessParts, { owner, pool }: StorageThreads): ProcessLine {
   return {
     health: () => owner.health(),
+    poolAnswers: async () => pool.answering > 0,
     metrics: () => metrics.text(),
     startedMs,
     threads: async () => threads.names(),
@@ -109,6 +110,7 @@ function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<M
   return {
     pool: ({ type, input }, caller) => storage.pool.run(type, input, caller),
     health: () => line.health(),
+    poolAnswers: () => line.poolAnswers(),
     metrics: () => line.metrics(),
     threads: () => line.threads(),
     visit: async ({ thread }) => ({ port: await line.visit(thread) }),

@@ -22,6 +22,7 @@ export async function startStorageThreads(parts: ProcessParts): Promise<StorageT
   const frontEnds = new FrontEnds()
   // A pool thread asks for definitions after it has reached the owner, so the registrar is there by then.
   const pool = new Pool(poolOptions(parts, starting, () => resources.definitions()))
+  pool.start()
   const owner = await starting.catch(async (error: unknown) => {
     await pool.abandon()
     throw error
@@ -79,7 +80,7 @@ function poolOptions(
     onMetrics: (port) => metrics.addThread(port),
     onInspection: threads.add,
     definitions,
-    onWorkerError: (error) => logger.error({ err: error }, 'a pool thread failed'),
+    logger,
     recorder: metrics.recorder,
     clock,
   }

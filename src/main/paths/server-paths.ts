@@ -21,6 +21,8 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=undersc
 export interface ProcessLine extends DebugLine {
   /** Wall time in milliseconds. */
   readonly startedMs: number
+  /** Some pool thread answers: without one, nothing can be written. */
+  poolAnswers(): Promise<boolean>
   /** The text of /metrics. */
   metrics(): Promise<string>
 }
@@ -71,11 +73,17 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
       if (!accessReady()) throw new Error('roles and bindings are not in memory')
     },
   }
+  const writers: HealthCheck = {
+    name: 'pool',
+    check: async () => {
+      if (!(await line.poolAnswers())) throw new Error('no pool thread answers')
+    },
+  }
   // By the name that probes know.
   const informers: HealthCheck = { ...access, name: 'informer-sync' }
   new HealthEndpoint('/healthz', [ping, log, etcd], recorder).install(paths)
   new HealthEndpoint('/livez', [ping, log, etcd], recorder).install(paths)
-  new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, shutdown], recorder).install(paths)
+  new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, writers, shutdown], recorder).install(paths)
 }
 
 async function storageHealth(line: ProcessLine): Promise<void> {

@@ -30,6 +30,10 @@ export class PoolMetrics {
     }
   }
 
+  replaced(reason: 'stuck' | 'ended'): void {
+    this.#recorder.series(processFamilies.poolReplaced, reason).add(1)
+  }
+
   #of(type: PoolTaskName): TaskSeries {
     let series = this.#series.get(type)
     if (series === undefined) {

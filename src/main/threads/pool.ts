@@ -1,27 +1,41 @@
-/** Thread: main. The worker pool: one crossing each way, bytes transferred, a bounded queue. */
+/** Thread: main. The worker pool: one crossing each way, a bounded queue, and threads that are replaced when they are stuck. */
 
 import { cpus } from 'node:os'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import { Piscina } from 'piscina'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
-import type { Clock } from '../../lib/clock.js'
+import { newServiceUnavailable } from '../../api/status.js'
+import { type Clock, pause, type Timer } from '../../lib/clock.js'
 import type { Closable } from '../../lib/lifecycle.js'
+import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { PoolResult, PoolTask, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
-import type { OwnerLine, PoolStart, PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
+import type { PoolResult, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
+import { BEAT_MS } from '../../protocol/pool-pulse.js'
+import type { OwnerLine, PoolStart, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Caller } from './caller.js'
 import { CancelSlots } from './cancel-slots.js'
+import { describeTask, fateOf } from './lost-task.js'
+import { HandedTask, type LostTask, PoolMember } from './pool-member.js'
 import { PoolMetrics } from './pool-metrics.js'
+import { Suspects } from './suspects.js'
 import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
 const TASKS_PER_THREAD = 128
 /** Requests that wait for a thread; beyond it they are told to come again. */
 const MAX_QUEUE = 4096
+/**
+ * A thread whose heart stands still for longer is replaced. What clients may send takes a fraction of a second to understand
+ * (the decode budget sees to it), and a second more when the machine is busy.
+ */
+const STUCK_MS = 5_000
+/** So long close() waits for tasks that are under way. */
+const CLOSE_MS = 10_000
+/** So many of the tasks of a lost thread are named in the log. */
+const MAX_NAMED = 10
 
 export interface PoolOptions {
   readonly threads: number
@@ -34,9 +48,12 @@ export interface PoolOptions {
   readonly onInspection: (line: InspectionLine) => void
   /** The defined resources as they are. */
   readonly definitions: () => readonly ResourceDefinition[]
-  readonly onWorkerError: (error: unknown) => void
+  readonly logger: Logger
   readonly recorder: Recorder
   readonly clock: Clock
+  /** What the threads run; the pool's own thread unless a test says otherwise. */
+  readonly filename?: string
+  readonly stuckMs?: number
 }
 
 /** One thread for the front end, one for the owner; the pool gets the rest, and never less than one. */
@@ -51,45 +68,42 @@ export interface PoolRunner {
 /**
  * Tasks wait here, not in Piscina: there, a signal that aborts a task under way ends its thread, and all the others that
  * are under way in it.
+ *
+ *   new ──start()──▶ watching its threads ──close() or abandon()──▶ closed
  */
 export class Pool implements Closable, PoolRunner {
-  readonly #piscina: Piscina
+  readonly #options: PoolOptions
   readonly #queue: TaskQueue
   readonly #slots: CancelSlots
   readonly #metrics: PoolMetrics
+  readonly #members: PoolMember[]
+  readonly #suspects = new Suspects((task) => this.#place(task))
   /** The threads that are there, each with the changes that it has not answered. */
   readonly #changePorts = new Map<MessagePort, PendingCalls<void>>()
+  #timer: Timer | undefined
+  #closing = false
 
   constructor(options: PoolOptions) {
+    this.#options = options
     this.#metrics = new PoolMetrics(options.recorder, options.clock)
     const capacity = options.threads * TASKS_PER_THREAD
     this.#queue = new TaskQueue({ capacity, maxWaiting: MAX_QUEUE })
     this.#slots = new CancelSlots(capacity)
-    this.#piscina = new Piscina({
-      filename: moduleUrl('workers/pool-thread.js').href,
-      minThreads: options.threads,
-      maxThreads: options.threads,
-      concurrentTasksPerWorker: TASKS_PER_THREAD,
-      // Waiting by Atomics would block a thread that has storage calls under way.
-      atomics: 'disabled',
-      workerData: { ...options.start, cancelFlags: this.#slots.memory } satisfies PoolThreadData,
-    })
-    this.#piscina.on('message', (message: PoolThreadMessage) => {
-      if (message.type === 'metrics') {
-        options.onMetrics(message.port)
-        return
-      }
-      if (message.type === 'inspection') {
-        options.onInspection(message)
-        return
-      }
-      options.attach().then((port) => this.#welcome(message.port, port, options.definitions()), options.onWorkerError)
-    })
-    this.#piscina.on('error', options.onWorkerError)
+    this.#members = Array.from({ length: options.threads }, () => this.#open())
+  }
+
+  /** Watches the hearts of the threads from here on. */
+  start(): void {
+    this.#watch(this.#options.clock.monotonicMs())
   }
 
   get queueSize(): number {
     return this.#queue.waiting
+  }
+
+  /** How many threads can take a task and give a result. */
+  get answering(): number {
+    return this.#members.filter(({ isWell }) => isWell).length
   }
 
   /** Resolves when every thread has it; one that has ended needs nothing. */
@@ -100,6 +114,104 @@ export class Pool implements Closable, PoolRunner {
       return waiting.wait(sequence)
     })
     await Promise.all(answers)
+  }
+
+  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
+    const start = (): Promise<PoolResult<K>> =>
+      this.#slots.lend(caller, (slot) => {
+        const handed = new HandedTask({ type, input, slot } as SlottedTask, caller)
+        this.#place(handed)
+        return handed.result.promise as Promise<PoolResult<K>>
+      })
+    return this.#metrics.timed(type, this.#queue.run(start, caller))
+  }
+
+  /** Waits for what is under way, but not for ever; a thread that is stuck is still taken out. */
+  async close(): Promise<void> {
+    this.#closing = true
+    const underWay = this.#members.flatMap((member) => member.results())
+    await Promise.race([Promise.allSettled(underWay), pause(this.#options.clock, CLOSE_MS)])
+    await this.abandon()
+  }
+
+  /** Ends threads that wait for what will not come. */
+  async abandon(): Promise<void> {
+    this.#closing = true
+    this.#timer?.cancel()
+    const ends = this.#members.splice(0).map((member) => member.end())
+    for (const { lost } of ends) for (const { handed } of lost) handed.result.reject(closed())
+    await Promise.all(ends.map(({ ended }) => ended))
+  }
+
+  #open(): PoolMember {
+    const { filename = moduleUrl('workers/pool-thread.js').href, start, threads, logger } = this.#options
+    const failed = (error: unknown): void => logger.error({ err: error }, 'a pool thread failed')
+    return new PoolMember({
+      filename,
+      start: { ...start, cancelFlags: this.#slots.memory },
+      tasksPerThread: TASKS_PER_THREAD,
+      places: threads * TASKS_PER_THREAD,
+      onMessage: (message) => this.#take(message, failed),
+      onError: failed,
+      onLost: (lost) => this.#settleLost(lost, 'ended', {}),
+    })
+  }
+
+  #take(message: PoolThreadMessage, failed: (error: unknown) => void): void {
+    const { onMetrics, onInspection, attach, definitions } = this.#options
+    if (message.type === 'metrics') onMetrics(message.port)
+    else if (message.type === 'inspection') onInspection(message)
+    else attach().then((port) => this.#welcome(message.port, port, definitions()), failed)
+  }
+
+  /** To the thread with the fewest tasks; to one whose heart stands still only when there is no other. */
+  #place(handed: HandedTask): void {
+    let best: PoolMember | undefined
+    for (const member of this.#members) if (best === undefined || preference(member) < preference(best)) best = member
+    if (best === undefined) handed.result.reject(closed())
+    else best.give(handed)
+  }
+
+  /** What main itself comes too late for is not held against the threads: a look counts for no more than two. */
+  #watch(lastMs: number): void {
+    const { clock, stuckMs = STUCK_MS } = this.#options
+    this.#timer = clock.after(BEAT_MS, () => {
+      const nowMs = clock.monotonicMs()
+      for (const member of this.#members) member.look(Math.min(nowMs - lastMs, 2 * BEAT_MS))
+      for (const member of this.#members.filter(({ stillMs }) => stillMs >= stuckMs)) this.#replace(member)
+      this.#watch(nowMs)
+    })
+  }
+
+  #replace(member: PoolMember): void {
+    const { lastBegun, stillMs } = member
+    const { lost, ended } = member.end()
+    const { logger } = this.#options
+    ended.catch((error: unknown) => logger.error({ err: error }, 'a pool thread could not be ended'))
+    if (this.#closing) this.#members.splice(this.#members.indexOf(member), 1)
+    else this.#members[this.#members.indexOf(member)] = this.#open()
+    this.#settleLost(lost, 'stuck', { stillMs: Math.round(stillMs), at: lastBegun && describeTask(lastBegun.task) })
+  }
+
+  #settleLost(lost: readonly LostTask[], reason: 'stuck' | 'ended', fields: object): void {
+    if (this.#closing && lost.length === 0) return
+    this.#metrics.replaced(reason)
+    const underWay = lost.filter(({ begun }) => begun)
+    this.#options.logger.error(
+      {
+        ...fields,
+        reason,
+        tasks: lost.length,
+        underWay: underWay.slice(-MAX_NAMED).map(({ handed }) => describeTask(handed.task)),
+      },
+      'a pool thread was replaced',
+    )
+    for (const { handed, begun } of lost) {
+      const fate = this.#closing ? closed() : fateOf(handed, begun)
+      if (fate === 'again') this.#place(handed)
+      else if (fate === 'alone') this.#suspects.add(handed)
+      else handed.result.reject(fate)
+    }
   }
 
   /** From here on the thread is told of changes: what it is given now is all that came before. */
@@ -115,31 +227,10 @@ export class Pool implements Closable, PoolRunner {
     port1.unref()
     thread.postMessage({ port, changes: port2, definitions } satisfies OwnerLine, [port, port2])
   }
-
-  run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
-    const start = (): Promise<PoolResult<K>> =>
-      this.#slots.lend(caller, (slot) => {
-        const task = { type, input, slot } as SlottedTask
-        return this.#piscina.run(task, { transferList: transferable(task) })
-      })
-    return this.#metrics.timed(type, this.#queue.run(start, caller))
-  }
-
-  async close(): Promise<void> {
-    await this.#piscina.close()
-  }
-
-  /** Ends threads that wait for what will not come. */
-  async abandon(): Promise<void> {
-    await this.#piscina.destroy()
-  }
 }
 
-/** The bodies and ports of a task: they are moved, not copied. */
-export function transferable(task: PoolTask): (ArrayBuffer | MessagePort)[] {
-  if (task.type === 'watch') return [task.input.port]
-  if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
-  if (task.type !== 'write' && task.type !== 'read') return []
-  const { body } = task.input
-  return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]
+const closed = () => newServiceUnavailable('the server is stopping')
+
+function preference(member: PoolMember): number {
+  return member.load + (member.isWell ? 0 : 1e6)
 }

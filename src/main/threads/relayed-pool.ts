@@ -3,7 +3,8 @@ import { MessagePort, type Transferable } from 'node:worker_threads'
 import type { MainCalls } from '../../protocol/main-front-end.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../../protocol/main-pool.js'
 import type { Caller } from './caller.js'
-import { type PoolRunner, transferable } from './pool.js'
+import type { PoolRunner } from './pool.js'
+import { transferable } from './pool-member.js'
 import type { Calls, PortCalls } from './port-calls.js'
 
 export class RelayedPool implements PoolRunner {

@@ -1,0 +1,188 @@
+/**
+ * Thread: main. One thread of the pool, and what it has under way. A Piscina of its own, because a Piscina of many threads
+ * cannot end one of them.
+ *
+ *   starting ──first beat──▶ beating ◀──▶ late (its heart stands still) ──end()──▶ ended
+ *       ▲                                              └──the thread ends by itself──┐
+ *       └────────────────────────────────────────────────────────────────────────────┘
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { Deferred } from '../../lib/deferred.js'
+import type { PoolTask, SlottedTask } from '../../protocol/main-pool.js'
+import { type PoolHandover, PoolPulse } from '../../protocol/pool-pulse.js'
+import type { PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
+import type { Caller } from './caller.js'
+
+/** Bodies up to this many bytes are copied to the thread, not moved: so they can be sent to another one. */
+const MAX_KEPT_BYTES = 64 * 1024
+/** A heart that has stood still for so long gets no new tasks while another one beats. */
+const LATE_MS = 1_500
+
+export class HandedTask {
+  readonly task: SlottedTask
+  readonly caller: Caller | undefined
+  readonly result = new Deferred<unknown>()
+  readonly transfer: readonly (ArrayBuffer | MessagePort)[]
+  /** Threads that were lost while this was under way in them. */
+  strikes = 0
+
+  constructor(task: SlottedTask, caller: Caller | undefined) {
+    this.task = task
+    this.caller = caller
+    const movable = transferable(task)
+    this.transfer = isSmall(movable) ? [] : movable
+  }
+
+  /** The whole of it is still here. */
+  get kept(): boolean {
+    return this.transfer.length === 0
+  }
+}
+
+/** One giving: a task may be given to the same thread twice. */
+interface Given {
+  readonly handed: HandedTask
+}
+
+export interface LostTask {
+  readonly handed: HandedTask
+  readonly begun: boolean
+}
+
+export interface PoolMemberOptions {
+  readonly filename: string
+  readonly start: Omit<PoolThreadData, 'pulse'>
+  readonly tasksPerThread: number
+  /** No more than these are ever handed to one thread. */
+  readonly places: number
+  readonly onMessage: (message: PoolThreadMessage) => void
+  readonly onError: (error: unknown) => void
+  /** The thread ended by itself; another one takes its place here. */
+  readonly onLost: (lost: readonly LostTask[]) => void
+}
+
+export class PoolMember {
+  readonly #piscina: Piscina
+  readonly #pulse: PoolPulse
+  readonly #given = new Map<number, Given>()
+  readonly #free: number[]
+  #beats = 0
+  #stillMs = 0
+  #ended = false
+
+  constructor({ filename, start, tasksPerThread, places, onMessage, onError, onLost }: PoolMemberOptions) {
+    this.#pulse = PoolPulse.create(places)
+    this.#free = Array.from({ length: places }, (_, place) => places - 1 - place)
+    this.#piscina = new Piscina({
+      filename,
+      minThreads: 1,
+      maxThreads: 1,
+      concurrentTasksPerWorker: tasksPerThread,
+      // Waiting by Atomics would block a thread that has storage calls under way.
+      atomics: 'disabled',
+      workerData: { ...start, pulse: this.#pulse.buffer } satisfies PoolThreadData,
+    })
+    this.#piscina.on('message', onMessage)
+    this.#piscina.on('error', onError)
+    this.#piscina.on('workerDestroy', () => {
+      if (this.#ended) return
+      const lost = this.#takeAll()
+      this.#pulse.reset()
+      this.#beats = 0
+      this.#stillMs = 0
+      // Piscina still counts the thread that goes among its own, and would give it tasks.
+      setImmediate(onLost, lost)
+    })
+  }
+
+  get load(): number {
+    return this.#given.size
+  }
+
+  /** How long its heart has stood still; a thread that has not started has none. */
+  get stillMs(): number {
+    return this.#beats === 0 ? 0 : this.#stillMs
+  }
+
+  get isWell(): boolean {
+    const { beats } = this.#pulse
+    return beats !== 0 && (beats !== this.#beats || this.#stillMs < LATE_MS)
+  }
+
+  /** The task that was begun last and is still under way: most likely what the thread is at. */
+  get lastBegun(): HandedTask | undefined {
+    const place = this.#pulse.lastBegun
+    return place === undefined ? undefined : this.#given.get(place)?.handed
+  }
+
+  /** Of what it has under way. */
+  results(): Promise<unknown>[] {
+    return [...this.#given.values()].map(({ handed }) => handed.result.promise)
+  }
+
+  /** `passedMs`: since the last look. */
+  look(passedMs: number): void {
+    const { beats } = this.#pulse
+    if (beats === this.#beats) {
+      this.#stillMs += passedMs
+      return
+    }
+    this.#beats = beats
+    this.#stillMs = 0
+  }
+
+  give(handed: HandedTask): void {
+    const place = this.#free.pop()!
+    this.#pulse.clear(place)
+    const given: Given = { handed }
+    this.#given.set(place, given)
+    const handover: PoolHandover = { place, task: handed.task }
+    this.#piscina.run(handover, { transferList: [...handed.transfer] }).then(
+      (result: unknown) => {
+        if (this.#settles(place, given)) handed.result.resolve(result)
+      },
+      (error: unknown) => {
+        if (this.#settles(place, given)) handed.result.reject(error)
+      },
+    )
+  }
+
+  /** Ends the thread, whatever it does; gives back what it had. Nothing waits for a thread that cannot be ended. */
+  end(): { readonly lost: readonly LostTask[]; readonly ended: Promise<void> } {
+    this.#ended = true
+    return { lost: this.#takeAll(), ended: this.#piscina.destroy() }
+  }
+
+  /** Not what was taken back meanwhile. */
+  #settles(place: number, given: Given): boolean {
+    if (this.#given.get(place) !== given) return false
+    this.#given.delete(place)
+    this.#free.push(place)
+    return true
+  }
+
+  /** The one that was begun last comes last. */
+  #takeAll(): LostTask[] {
+    const last = this.lastBegun
+    const lost = [...this.#given].map(([place, { handed }]) => ({ handed, begun: this.#pulse.hasBegun(place) }))
+    this.#free.push(...this.#given.keys())
+    this.#given.clear()
+    return [...lost.filter(({ handed }) => handed !== last), ...lost.filter(({ handed }) => handed === last)]
+  }
+}
+
+/** The bodies and ports of a task: they are moved, not copied. */
+export function transferable(task: PoolTask): (ArrayBuffer | MessagePort)[] {
+  if (task.type === 'watch') return [task.input.port]
+  if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)
+  if (task.type !== 'write' && task.type !== 'read') return []
+  const { body } = task.input
+  return body.byteLength === 0 ? [] : [body.buffer as ArrayBuffer]
+}
+
+function isSmall(movable: readonly (ArrayBuffer | MessagePort)[]): boolean {
+  let bytes = 0
+  for (const one of movable) bytes += 'byteLength' in one ? one.byteLength : Number.POSITIVE_INFINITY
+  return bytes <= MAX_KEPT_BYTES
+}

@@ -1,0 +1,176 @@
+import t, { type Test } from 'tap'
+import type { RequestInfo } from '#keelson/api/request-info.js'
+import { StatusError } from '#keelson/api/status.js'
+import { type Clock, systemClock } from '#keelson/lib/clock.js'
+import { type Logger, nullLogger } from '#keelson/lib/logger.js'
+import { Pool } from '#keelson/main/threads/pool.js'
+import { processFamilies } from '#keelson/metrics/families.js'
+import type { Family } from '#keelson/metrics/family.js'
+import { Recorder, type Series } from '#keelson/metrics/recorder.js'
+import type { PoolRequest } from '#keelson/protocol/main-pool.js'
+import type { PoolStart } from '#keelson/protocol/pool-start.js'
+import { until } from '../../support/until.js'
+import { timesBegun } from './sticking-thread.js'
+
+const STUCK_MS = 1_000
+
+class Replacements extends Recorder {
+  readonly #onReplaced: (reason: string) => void
+
+  constructor(onReplaced: (reason: string) => void) {
+    super(() => undefined)
+    this.#onReplaced = onReplaced
+  }
+
+  override series(family: Family, ...labels: readonly string[]): Series {
+    if (family === processFamilies.poolReplaced) this.#onReplaced(labels[0]!)
+    return super.series(family, ...labels)
+  }
+}
+
+interface Opened {
+  readonly pool: Pool
+  readonly begun: SharedArrayBuffer
+  readonly logged: { readonly fields: Record<string, unknown>; readonly message: string }[]
+  readonly replaced: string[]
+}
+
+function open(t: Test, threads: number, { clock = systemClock, stuckMs = STUCK_MS } = {}): Opened {
+  const begun = new SharedArrayBuffer(64)
+  const logged: Opened['logged'] = []
+  const replaced: string[] = []
+  const note = (fields: object, message: string): void =>
+    void logged.push({ fields: fields as Record<string, unknown>, message })
+  const logger: Logger = { ...nullLogger, error: note }
+  const recorder = new Replacements((reason) => replaced.push(reason))
+  const pool = new Pool({
+    threads,
+    start: { begun } as unknown as PoolStart,
+    attach: () => Promise.reject(new Error('nobody attaches')),
+    onMetrics: () => undefined,
+    onInspection: () => undefined,
+    definitions: () => [],
+    logger,
+    recorder,
+    clock,
+    filename: new URL('./sticking-thread.js', import.meta.url).href,
+    stuckMs,
+  })
+  pool.start()
+  t.teardown(() => pool.abandon())
+  return { pool, begun, logged, replaced }
+}
+
+const document = (pool: Pool, path: string): Promise<unknown> => pool.run('document', { path, form: 'json' })
+
+function write(pool: Pool, name: string, { query = '', bytes = 10 } = {}): Promise<unknown> {
+  const info = {
+    verb: 'create',
+    apiGroup: 'apps',
+    resource: 'deployments',
+    subresource: '',
+    namespace: 'default',
+    name,
+  }
+  const request: Partial<PoolRequest> = {
+    info: info as RequestInfo,
+    query,
+    body: new Uint8Array(bytes),
+    auditId: 'the-audit-id',
+  }
+  return pool.run('write', request as PoolRequest)
+}
+
+const failureOf = (result: Promise<unknown>): Promise<unknown> =>
+  result.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+/** The code of the Status that it ends with; 200: it succeeded. */
+const codeOf = (result: Promise<unknown>): Promise<number> =>
+  result.then(
+    () => 200,
+    (error: unknown) => (error instanceof StatusError ? error.code : -1),
+  )
+
+t.test('a thread that is stuck is replaced, and everybody else gets an answer', async (t) => {
+  const { pool, begun, logged, replaced } = open(t, 1)
+  t.same(await document(pool, 'echo'), { order: 'echo', body: 0 })
+  await until(() => pool.answering > 0)
+  const underWay = document(pool, 'wait-once')
+  const written = codeOf(write(pool, 'wait-once'))
+  const dryRun = write(pool, 'wait-once', { query: 'dryRun=All' })
+  await until(() => timesBegun(begun, 'wait-once') === 3)
+  const refusal = failureOf(document(pool, 'stick'))
+  await until(() => timesBegun(begun, 'stick') === 1)
+  const behind = write(pool, 'echo', { bytes: 1000 })
+  const large = codeOf(write(pool, 'echo', { bytes: 1024 * 1024 }))
+  await until(() => pool.answering === 0, { what: 'the pool says that no thread answers' })
+  t.same(await behind, { order: 'echo', body: 1000 }, 'what had not begun is done by another thread, with its body')
+  t.equal(await large, 429, 'a body that was moved cannot be sent again: the client is told to come again')
+  t.equal(await written, 504, 'a write that was under way may have been stored')
+  t.same(await underWay, { order: 'wait-once', body: 0 }, 'a read that was under way is done again')
+  t.same(await dryRun, { order: 'wait-once', body: 10 }, 'so is a dry run')
+  const refused = await refusal
+  t.match(refused, { status: { code: 500, reason: 'InternalError', message: /two threads/ } })
+  t.equal(timesBegun(begun, 'stick'), 2, 'what stopped two threads is not given to a third')
+  t.same(await write(pool, 'echo'), { order: 'echo', body: 10 }, 'writes go on')
+  await until(() => pool.answering > 0)
+  t.same(replaced, ['stuck', 'stuck'])
+  const [first] = logged.filter(({ message }) => message === 'a pool thread was replaced')
+  t.match(first?.fields, { reason: 'stuck', tasks: 6, at: { type: 'document' } })
+  t.match(first?.fields['underWay'], [
+    { type: 'document' },
+    { type: 'write', verb: 'create', resource: 'deployments', auditId: 'the-audit-id' },
+  ])
+})
+
+t.test('a thread that beats is preferred to one that is stuck', async (t) => {
+  const { pool, begun } = open(t, 2, { stuckMs: 60_000 })
+  await until(() => pool.answering === 2)
+  const poison = codeOf(document(pool, 'stick'))
+  await until(() => pool.answering === 1 && timesBegun(begun, 'stick') === 1)
+  const all = await Promise.all(Array.from({ length: 100 }, () => document(pool, 'echo')))
+  t.equal(all.length, 100, 'all of them went to the thread that answers')
+  await pool.abandon()
+  t.equal(await poison, 503)
+})
+
+t.test(
+  'a thread that ends by itself takes no read with it, and what ended two is not tried a third time',
+  async (t) => {
+    const { pool, begun, replaced } = open(t, 1)
+    await document(pool, 'echo')
+    const waiting = document(pool, 'wait-once')
+    await until(() => timesBegun(begun, 'wait-once') === 1)
+    Atomics.add(new Int32Array(begun), 2, 2) // the next try is the fourth: it is answered
+    t.same(await document(pool, 'exit-once'), { order: 'exit-once', body: 0 })
+    t.same(await waiting, { order: 'wait-once', body: 0 })
+    t.same(replaced, ['ended'])
+  },
+)
+
+t.test('what main comes too late for is not held against a thread', async (t) => {
+  // Every look seems to come minutes after the last one.
+  const clock: Clock = { ...systemClock, monotonicMs: () => performance.now() * 1000 }
+  const { pool, replaced } = open(t, 1, { clock, stuckMs: 5_000 })
+  await document(pool, 'echo')
+  await until(() => pool.answering > 0)
+  t.same(await document(pool, 'block'), { order: 'block', body: 0 })
+  t.same(replaced, [])
+})
+
+t.test('a pool with a stuck thread closes', async (t) => {
+  const { pool, begun } = open(t, 1)
+  await document(pool, 'echo')
+  const poison = codeOf(document(pool, 'stick'))
+  await until(() => timesBegun(begun, 'stick') === 1)
+  let closed = false
+  void pool.close().then(() => {
+    closed = true
+  })
+  await until(() => closed)
+  t.equal(await poison, 503)
+  t.equal(await codeOf(document(pool, 'echo')), 503)
+})

@@ -1,0 +1,40 @@
+/** A pool thread of the tests: does what the path of a document, or the name of what is written, tells it to. */
+import { workerData } from 'node:worker_threads'
+import type { PoolTask } from '#keelson/protocol/main-pool.js'
+import { BEAT_MS, type PoolHandover, PoolPulse } from '#keelson/protocol/pool-pulse.js'
+import type { PoolThreadData } from '#keelson/protocol/pool-start.js'
+
+export interface StickingStart {
+  /** How often each order was begun, over all threads. */
+  readonly begun: SharedArrayBuffer
+}
+
+const ORDERS = ['echo', 'stick', 'wait-once', 'block', 'exit-once']
+export const timesBegun = (begun: SharedArrayBuffer, order: string): number =>
+  Atomics.load(new Int32Array(begun), ORDERS.indexOf(order))
+
+export default async function run({ place, task }: PoolHandover): Promise<unknown> {
+  pulse?.begin(place)
+  const order = orderOf(task)
+  const before = Atomics.add(words!, ORDERS.indexOf(order), 1)
+  if (order === 'stick') for (;;);
+  if (order === 'exit-once' && before === 0) process.exit(3)
+  if (order === 'wait-once' && before < 3) await new Promise(() => undefined)
+  if (order === 'block') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+  return { order, body: bodyOf(task) }
+}
+
+function orderOf(task: PoolTask): string {
+  if (task.type === 'document') return task.input.path
+  return task.type === 'write' ? task.input.info.name : ''
+}
+
+const bodyOf = (task: PoolTask): number => (task.type === 'write' ? task.input.body.byteLength : 0)
+
+const start = workerData as (PoolThreadData & StickingStart) | null
+const words = start === null ? undefined : new Int32Array(start.begun)
+const pulse = start === null ? undefined : new PoolPulse(start.pulse)
+if (pulse !== undefined) {
+  pulse.beat()
+  setInterval(pulse.beat, BEAT_MS).unref()
+}
