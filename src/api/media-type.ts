@@ -61,15 +61,22 @@ export function parseAccept(header: string): MediaTypeClause[] {
   return clauses.filter((c) => c !== undefined).sort((a, b) => b.quality - a.quality)
 }
 
-/** The common headers are answered without parsing them. Custom resources are offered without protobuf. */
-export function negotiate(accept: string, { protobuf = true }: { readonly protobuf?: boolean } = {}): Negotiation {
+export interface OfferedForms {
+  /** Custom resources are offered without. Default: true. */
+  readonly protobuf?: boolean
+  /** What is never listed has no Table. Default: true. */
+  readonly table?: boolean
+}
+
+/** The common headers are answered without parsing them. */
+export function negotiate(accept: string, { protobuf = true, table = true }: OfferedForms = {}): Negotiation {
   if (accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_JSON
   let transformationSeen = false
   for (const clause of parseAccept(accept)) {
     const serialization = clause.type === '*/*' ? 'json' : TYPES[clause.type]
     if (serialization === undefined || (serialization === 'protobuf' && !protobuf)) continue
     const transformation = transformationOf(clause.parameters)
-    if (transformation === 'unknown') {
+    if (transformation === 'unknown' || (transformation?.as === 'Table' && !table)) {
       transformationSeen = true
       continue
     }
@@ -89,9 +96,9 @@ export const ONLY_REPRESENTATIONS = `only the following media types are accepted
 /** For objects and lists; throws NotAcceptable. `streams`: the resource can be watched too, which a refusal mentions. */
 export function acceptedMediaType(
   accept: string,
-  { protobuf = true, streams = false }: { readonly protobuf?: boolean; readonly streams?: boolean } = {},
+  { streams = false, ...forms }: OfferedForms & { readonly streams?: boolean } = {},
 ): AcceptedMediaType {
-  const accepted = negotiate(accept, { protobuf })
+  const accepted = negotiate(accept, forms)
   if (accepted === 'unknown') throw notAcceptable(`${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`)
   if (accepted === 'unknown-transformation') throw newNotAcceptable(ONLY_REPRESENTATIONS, false)
   return accepted

@@ -10,11 +10,13 @@ import { printYaml } from '../../api/yaml/yaml.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { ListResult } from '../../storage/contract/interface.js'
 import type { WorkerRequest } from './request.js'
-import { type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
+import { hasTable, type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
 
 /** Throws NotAcceptable. */
 export function acceptedOf(worker: WorkerRequest): AcceptedMediaType {
-  const accepted = acceptedMediaType(worker.request.accept, { protobuf: hasProtobuf(worker.endpoint.schema) })
+  const { endpoint, request } = worker
+  const forms = { protobuf: hasProtobuf(endpoint.schema), table: hasTable(endpoint) }
+  const accepted = acceptedMediaType(request.accept, forms)
   const pretty = worker.query.get('pretty')
   return pretty === 'true' || pretty === '1' ? { ...accepted, pretty: true } : accepted
 }

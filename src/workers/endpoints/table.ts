@@ -2,12 +2,31 @@
 import { type KubeObject, metadataOf, type ObjectMeta } from '../../api/object.js'
 import type { ResourceRules, TableCell, TableColumn, TableRules } from '../../registry/generic/resource-rules.js'
 import { NAME_COLUMN } from '../../registry/generic/table-columns.js'
+import type { Endpoint } from './endpoint.js'
 
 const CREATED_COLUMN: TableColumn = { name: 'Created At', type: 'date', description: 'When the object was created.' }
 
 const DEFAULT_TABLE: TableRules = {
   columns: [NAME_COLUMN, CREATED_COLUMN],
   cells: (object) => [metadataOf(object).name ?? '', metadataOf(object).creationTimestamp ?? ''],
+}
+
+/** Their status is shown as an object alone. */
+const STATUS_WITHOUT_TABLE: ReadonlySet<string> = new Set([
+  'apiservices',
+  'compositepodgroups',
+  'customresourcedefinitions',
+  'devicetaintrules',
+  'podgroups',
+  'resourceclaims',
+  'resourcepoolstatusrequests',
+])
+
+/** Reviews, bindings, tokens, evictions and other parts of objects are answered as themselves or as metadata. */
+export function hasTable({ info, subresource }: Pick<Endpoint, 'info' | 'subresource'>): boolean {
+  if (info.definitionHash !== undefined || subresource === 'scale') return true
+  if (subresource === 'status') return !STATUS_WITHOUT_TABLE.has(info.resource)
+  return subresource === '' && info.verbs.includes('list')
 }
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'

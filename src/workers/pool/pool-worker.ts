@@ -30,6 +30,7 @@ import type { ServiceRegistry } from '../../registry/core/services/service-regis
 import { connect } from '../endpoints/connect.js'
 import { create } from '../endpoints/create.js'
 import { deleteCollection, deleteObject } from '../endpoints/delete.js'
+import { acceptedOf } from '../endpoints/encode-response.js'
 import type { Endpoint } from '../endpoints/endpoint.js'
 import type { EndpointTable } from '../endpoints/endpoint-table.js'
 import { openApiDocument } from '../endpoints/openapi-document.js'
@@ -150,6 +151,8 @@ export class PoolWorker {
   }
 
   #write(worker: WorkerRequest): Promise<EncodedResponse> {
+    // Before anything is done: what nobody could be shown afterwards is not carried out.
+    acceptedOf(worker)
     switch (worker.request.info.verb) {
       case 'create':
         return create(worker)
