@@ -60,9 +60,11 @@ function exitCodeErrors(
   const codes = values ?? []
   if (codes.length === 0) errors.push(invalid(at, codes, 'at least one value is required'))
   else if (codes.length > MAX_VALUES) errors.push(tooMany(at, codes.length, MAX_VALUES))
+  const seen = new Set<number>()
   for (const [i, code] of codes.entries()) {
     if (operator === 'In' && code === 0) errors.push(invalid(at.index(i), code, 'must not be 0 for the In operator'))
-    if (codes.indexOf(code) < i) errors.push(duplicate(at.index(i), code))
+    if (seen.has(code)) errors.push(duplicate(at.index(i), code))
+    seen.add(code)
   }
   if (codes.some((code, i) => i > 0 && codes[i - 1]! > code)) errors.push(invalid(at, codes, 'must be ordered'))
   return errors

@@ -149,6 +149,8 @@ function withinLimit(name: string, amount: Quantity, limits: ResourceList, path:
 
 function claimErrors(claims: readonly ResourceClaim[], podClaims: ReadonlySet<string>, path: FieldPath): Errors {
   const seen = new Set<string>()
+  /** How many requests of a claim were named. */
+  const requests = new Map<string, number>()
   return claims.flatMap(({ name = '', request = '' }, i) => {
     const at = path.index(i)
     if (name === '') return [required(at)]
@@ -158,8 +160,8 @@ function claimErrors(claims: readonly ResourceClaim[], podClaims: ReadonlySet<st
       const key = request === '' ? name : `${name}/${request}`
       if (request !== '') errors.push(...dnsLabel(request, at.child('request')))
       if (seen.has(key)) errors.push(duplicate(at, key))
-      else if (request === '')
-        for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(duplicate(at, name))
+      else if (request === '') for (let n = requests.get(name) ?? 0; n > 0; n--) errors.push(duplicate(at, name))
+      else requests.set(name, (requests.get(name) ?? 0) + 1)
       seen.add(key)
     }
     if (!podClaims.has(name)) errors.push(notFound(at, name))

@@ -43,6 +43,9 @@ const SECCOMP_POD = 'seccomp.security.alpha.kubernetes.io/pod'
 const SECCOMP_CONTAINER = 'container.seccomp.security.alpha.kubernetes.io/'
 const APP_ARMOR = 'container.apparmor.security.beta.kubernetes.io/'
 
+/** Pairs of one pod: a warning each would be 2 GB for 60,000 equal ports, of which a client is sent 4 KB. */
+const MAX_COMPARED_PORTS = 10_000
+
 /** `path` is the template's; none for a pod. */
 export function podWarnings(spec: PodSpec, metadata: ObjectMeta | undefined, path?: FieldPath): string[] {
   const specPath = path?.child('spec') ?? FieldPath.of('spec')
@@ -157,10 +160,14 @@ function volumeWarnings(spec: PodSpec, path: FieldPath): string[] {
 }
 
 function listWarnings(spec: PodSpec, path: FieldPath): string[] {
-  const repeated = (values: readonly string[], where: (i: number) => FieldPath, what: string): string[] =>
-    values.flatMap((value, i) =>
-      values.indexOf(value) < i ? [`${where(i)}: duplicate ${what} ${JSON.stringify(value)}`] : [],
-    )
+  const repeated = (values: readonly string[], where: (i: number) => FieldPath, what: string): string[] => {
+    const seen = new Set<string>()
+    return values.flatMap((value, i) => {
+      if (seen.has(value)) return [`${where(i)}: duplicate ${what} ${JSON.stringify(value)}`]
+      seen.add(value)
+      return []
+    })
+  }
   const secrets = (spec.imagePullSecrets ?? []).map(({ name = '' }) => name)
   const secretAt = (i: number): FieldPath => path.child('imagePullSecrets').index(i).child('name')
   return [
@@ -207,6 +214,7 @@ function portWarnings(spec: PodSpec, path: FieldPath): string[] {
   const warnings: string[] = []
   const byPort = new Map<string, { at: FieldPath; port: ContainerPort }[]>()
   const byName = new Map<string, FieldPath>()
+  let compared = 0
   for (const { list, index, container } of allContainers(spec)) {
     for (const [i, port] of (container.ports ?? []).entries()) {
       const at = path.child(list).index(index).child('ports').index(i)
@@ -214,10 +222,12 @@ function portWarnings(spec: PodSpec, path: FieldPath): string[] {
       const key = `${port.containerPort ?? 0}/${port.protocol ?? ''}`
       const others = byPort.get(key) ?? []
       for (const other of others) {
+        if (++compared > MAX_COMPARED_PORTS) break
         const text = portConflict(port, other.port)
         if (text !== undefined) warnings.push(`${at}: ${text} port definition with ${other.at}`)
       }
-      byPort.set(key, [...others, { at, port }])
+      others.push({ at, port })
+      byPort.set(key, others)
       if ((port.name ?? '') === '') continue
       const first = byName.get(port.name!)
       if (first === undefined) byName.set(port.name!, at)

@@ -21,9 +21,11 @@ export function clusterIPErrors(spec: ServiceSpec, old?: ServiceSpec): Errors {
     else if (clusterIPs[0] !== clusterIP) errors.push(invalid(IPS, clusterIPs, 'first value must match `clusterIP`'))
   } else if (clusterIPs.length > 0)
     errors.push(invalid(IPS, clusterIPs, 'must be empty when `clusterIP` is not specified'))
+  const seen = new Set<string>()
   for (const [i, family] of ipFamilies.entries()) {
     errors.push(...oneOf(family, ['IPv4', 'IPv6'], FAMILIES.index(i)))
-    if (ipFamilies.indexOf(family) < i) errors.push(duplicate(FAMILIES.index(i), family))
+    if (seen.has(family)) errors.push(duplicate(FAMILIES.index(i), family))
+    seen.add(family)
   }
   if (ipFamilyPolicy !== undefined)
     errors.push(...oneOf(ipFamilyPolicy, ['SingleStack', 'PreferDualStack', 'RequireDualStack'], POLICY))
