@@ -232,6 +232,8 @@ const QUIET: Readonly<Record<string, string>> = {
   etcd_request_errors_total: 'nothing failed',
   etcd_lease_object_counts: 'no lease is full',
   rest_client_requests_total: 'nobody else was asked',
+  keelson_slow_lists_total: 'every list is read at once',
+  keelson_slow_list_copies_bytes: 'every list is read at once',
   keelson_fence_wait_seconds: 'on the embedded engine the clock is the truth',
   keelson_cache_fallbacks_total: 'everything is in memory',
   keelson_stale_followers: 'everything is in memory',
