@@ -11,7 +11,7 @@ import { FlowController } from '#keelson/main/flow-control/flow-controller.js'
 import { WatchCounts } from '#keelson/main/flow-control/watch-counts.js'
 import { BulkTurns } from '#keelson/main/http/bulk-turns.js'
 import type { GatedRequest, Leave } from '#keelson/main/request/request-gate.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { cpuTime } from './cpu-time.js'
 
 const QUERY = new URLSearchParams()
@@ -20,7 +20,7 @@ const TIMES = 20
 
 function request(name: string, groups: readonly string[], path: string): GatedRequest {
   return {
-    info: requestInfo('GET', path, QUERY),
+    info: resolveRequestInfo('GET', path, QUERY),
     query: QUERY,
     user: { name, uid: '', groups: [...groups, 'system:authenticated'], extra: {} },
     mutating: false,

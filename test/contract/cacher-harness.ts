@@ -16,7 +16,7 @@ export interface CachedEngine {
   readonly passTime: (seconds: number) => Promise<void>
 }
 
-/** A cacher around a Store, with the watch cache in this thread. */
+/** A cacher around a KVStore, with the watch cache in this thread. */
 export async function openCacher(engine: CachedEngine): Promise<Opened> {
   const { kv, local, pathPrefix, progressTrusted, passTime } = engine
   // A wait for a version in the future does not keep the process alive by itself.

@@ -14,7 +14,7 @@ let opened = 0
 
 runSuite(
   {
-    name: 'Store over the embedded engine',
+    name: 'KVStore over the embedded engine',
     cached: false,
     async open() {
       const pathPrefix = `/registry-${++opened}`

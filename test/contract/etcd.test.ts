@@ -10,7 +10,7 @@ let opened = 0
 
 runSuite(
   {
-    name: 'Store over etcd',
+    name: 'KVStore over etcd',
     cached: false,
     skip: skipWithoutEtcd,
     async open() {

@@ -6,7 +6,7 @@ import { runSuite } from './suite.js'
 
 runSuite(
   {
-    name: 'Store over memory',
+    name: 'KVStore over memory',
     cached: false,
     async open() {
       const clock = new FakeClock()

@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '#keelson/lib/clock.js'
 import type { KV } from '#keelson/storage/contract/kv.js'
 import { objectVersioner } from '#keelson/storage/contract/versioner.js'
 import { LeaseManager } from '#keelson/storage/monitors/lease-manager.js'
-import { Store } from '#keelson/storage/store/store.js'
+import { KVStore } from '#keelson/storage/store/kv-store.js'
 import { CountingKV } from '../support/counting-kv.js'
 import { PrefixTransformer } from '../support/prefix-transformer.js'
 import { newPod, type Pod, podCodec } from './pod.js'
@@ -10,7 +10,7 @@ import { newPod, type Pod, podCodec } from './pod.js'
 export const PODS = { group: '', resource: 'pods' } as const
 
 export interface OpenedStore {
-  readonly store: Store<Pod>
+  readonly store: KVStore<Pod>
   readonly counting: CountingKV
   readonly transformer: PrefixTransformer
 }
@@ -19,7 +19,7 @@ export interface OpenedStore {
 export function openStore(kv: KV, pathPrefix: string, options: { leased?: boolean; clock?: Clock } = {}): OpenedStore {
   const counting = new CountingKV(kv)
   const transformer = new PrefixTransformer()
-  const store = new Store<Pod>({
+  const store = new KVStore<Pod>({
     kv: counting,
     leases: new LeaseManager({ kv, clock: options.clock ?? systemClock }),
     codec: podCodec,

@@ -3,7 +3,7 @@ import { parseListOptions } from '#keelson/api/list-options.js'
 import { negotiate, parseMediaType } from '#keelson/api/media-type.js'
 import { parseSelectors } from '#keelson/api/selectors.js'
 import { StatusError } from '#keelson/api/status.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { fuzzRounds, fuzzSeed, Random } from '../support/fuzz.js'
 
 const ROUNDS = 30_000
@@ -43,7 +43,7 @@ t.test('whatever a request says is understood or refused with a 4xx', async (t) 
     const query = options(random)
     const path = `/${text(random, 12)}`
     const header = text(random, 10)
-    const info = requestInfo(random.pick(['GET', 'POST', 'DELETE', 'HEAD', 'BREW']), path, query)
+    const info = resolveRequestInfo(random.pick(['GET', 'POST', 'DELETE', 'HEAD', 'BREW']), path, query)
     if (info.isResourceRequest && (info.apiVersion === '' || info.resource === '')) t.fail(`${path} names no resource`)
     const accepted = negotiate(header)
     if (typeof accepted === 'object' && !['json', 'yaml', 'protobuf'].includes(accepted.serialization)) t.fail(header)

@@ -8,7 +8,7 @@ import { objectVersioner } from '#keelson/storage/contract/versioner.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { LeaseManager } from '#keelson/storage/monitors/lease-manager.js'
-import { Store } from '#keelson/storage/store/store.js'
+import { KVStore } from '#keelson/storage/store/kv-store.js'
 import { newPod, type Pod, podCodec } from '../contract/pod.js'
 
 export interface OpenedReader {
@@ -29,7 +29,7 @@ export async function openReader(port: MessagePort, etcdServers: readonly string
     kv,
     delegator: (resource) =>
       new CacheDelegator<Pod>({
-        storage: new Store<Pod>({
+        storage: new KVStore<Pod>({
           kv,
           leases: new LeaseManager({ kv, clock: systemClock }),
           codec: podCodec,

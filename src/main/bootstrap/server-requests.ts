@@ -1,7 +1,7 @@
 /** Thread: main. Requests that the server makes itself, through the pool like anybody's. */
 import { API_SERVER_USER } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
-import { requestInfo } from '../request/request-info.js'
+import { resolveRequestInfo } from '../request/request-info-resolver.js'
 import type { PoolRunner } from '../threads/pool.js'
 
 /** Names the manager of what it writes, as kube-apiserver does. */
@@ -36,7 +36,7 @@ export class ServerRequests {
   async send(request: ServerRequest): Promise<ServerAnswer> {
     const { method, path, query = '', contentType = 'application/json', object } = request
     const { status, body } = await this.#pool.run(method === 'GET' ? 'read' : 'write', {
-      info: requestInfo(method, path, new URLSearchParams(query)),
+      info: resolveRequestInfo(method, path, new URLSearchParams(query)),
       method,
       query,
       user: API_SERVER_USER,

@@ -9,7 +9,7 @@ import type { ReadRequest } from '../verbs/read-context.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import { isLongRunning, isMutating } from './inflight.js'
 import type { GatedRequest, Leave } from './request-gate.js'
-import { NO_QUERY } from './request-info.js'
+import { NO_QUERY } from './request-info-resolver.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
 
 const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])

@@ -5,7 +5,7 @@ import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { systemClock } from '../../lib/clock.js'
 import type { Served } from '../../workers/scheme/served.js'
 import type { PoolRunner } from '../threads/pool.js'
-import { NO_QUERY, requestInfo } from './request-info.js'
+import { NO_QUERY, resolveRequestInfo } from './request-info-resolver.js'
 
 const TIMEOUT_MS = 10_000
 
@@ -32,7 +32,7 @@ async function readStored(
 ): Promise<Uint8Array | undefined> {
   const within = namespace === '' ? '' : `namespaces/${namespace}/`
   const { status, body } = await pool.run('read', {
-    info: requestInfo('GET', `/api/v1/${within}${resource}/${name}`, NO_QUERY),
+    info: resolveRequestInfo('GET', `/api/v1/${within}${resource}/${name}`, NO_QUERY),
     method: 'GET',
     query: '',
     user: API_SERVER_USER,

@@ -4,7 +4,7 @@
  */
 import type { RequestInfo } from '../../api/request-info.js'
 import { newBadRequest } from '../../api/status.js'
-import { NO_QUERY, requestInfo } from './request-info.js'
+import { NO_QUERY, resolveRequestInfo } from './request-info-resolver.js'
 
 /** Some megabytes at most, whoever sends them: what is longer than any object's path is taken apart each time. */
 const MAX_PATHS = 4096
@@ -36,7 +36,7 @@ export class RequestInfos {
 
 function understood(method: string, rawPath: string, queryText: string): AskedFor {
   const query = queryText === '' ? NO_QUERY : new URLSearchParams(queryText)
-  return { info: requestInfo(method, decodePath(rawPath), query), query }
+  return { info: resolveRequestInfo(method, decodePath(rawPath), query), query }
 }
 
 /** Percent-encoding is undone before the path is split: an encoded slash is a slash. */

@@ -1,6 +1,6 @@
 /**
  * Thread: any. `Storage`, the one contract of the storage stack: what the registry needs of whatever keeps its
- * objects. Implemented by Store over etcd, Store over the embedded engine, and the cacher around either; one suite
+ * objects. Implemented by KVStore over etcd, KVStore over the embedded engine, and the cacher around either; one suite
  * (test/contract) runs on all of them. The shape is that of Kubernetes' storage.Interface.
  *
  * Keys are relative to the storage prefix and start with the resource's own: `/pods/default/a`.

@@ -11,8 +11,8 @@ import type { RecordDraft } from '../../protocol/record-draft.js'
 import type { ObjectAttributes, Storage } from '../contract/interface.js'
 import type { KV } from '../contract/kv.js'
 import { objectVersioner } from '../contract/versioner.js'
+import { KVStore } from '../store/kv-store.js'
 import { MeteredKV } from '../store/metered-kv.js'
-import { Store } from '../store/store.js'
 import type { LeaseSource } from '../store/store-core.js'
 import { openShared, type SharedHandle, SharedHandles } from './shared-handle.js'
 import { type StorageConfig, type StorageConfigForResource, transportKey } from './storage-config.js'
@@ -80,7 +80,7 @@ export class RawStorages {
     const backend = this.#backends.acquire(transportKey(config), () => this.#openBackend(config))
     const { kv, leases } = backend.value
     const metrics = this.#metricsOf?.(config.groupResource)
-    const storage = new Store<KubeObject>({
+    const storage = new KVStore<KubeObject>({
       kv: metrics === undefined ? kv : new MeteredKV(kv, metrics, this.#clock),
       ...(metrics === undefined ? {} : { metrics }),
       leases,

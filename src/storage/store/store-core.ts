@@ -1,4 +1,4 @@
-/** Thread: any. What the parts of a Store (list, update, delete, watch) share. */
+/** Thread: any. What the parts of a KVStore (list, update, delete, watch) share. */
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
@@ -7,7 +7,7 @@ import type { CallOptions, KeyValue, KV, LeaseId } from '../contract/kv.js'
 import type { KeySpace } from '../contract/storage-key.js'
 import type { ObjectState, StoredObjects } from './stored-object.js'
 
-/** LeaseManager, as a Store sees it: may give one lease to many keys whose ends lie close together. */
+/** LeaseManager, as a KVStore sees it: may give one lease to many keys whose ends lie close together. */
 export interface LeaseSource {
   getLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId>
 }

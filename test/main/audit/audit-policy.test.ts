@@ -1,6 +1,6 @@
 import t from 'tap'
 import { AuditPolicy, parseAuditPolicy } from '#keelson/main/audit/audit-policy.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 
 const policy = (rules: string): AuditPolicy => {
   const parsed = parseAuditPolicy(`apiVersion: audit.k8s.io/v1\nkind: Policy\n${rules}`)
@@ -10,7 +10,7 @@ const policy = (rules: string): AuditPolicy => {
 const who = (name: string, ...groups: string[]) => ({ name, uid: '', groups, extra: {} })
 const ask = (method: string, url: string) => {
   const { pathname, searchParams } = new URL(url, 'http://x')
-  return requestInfo(method, pathname, searchParams)
+  return resolveRequestInfo(method, pathname, searchParams)
 }
 
 t.test('the first rule that matches decides, and nothing is recorded that none matches', async (t) => {

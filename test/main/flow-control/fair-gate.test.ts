@@ -7,7 +7,7 @@ import { estimateWork } from '#keelson/main/flow-control/work-estimate.js'
 import { BulkTurns } from '#keelson/main/http/bulk-turns.js'
 import { isLongRunning, isMutating } from '#keelson/main/request/inflight.js'
 import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request/request-gate.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const user = (name: string) => ({ name, uid: '', groups: ['system:authenticated'], extra: {} })
@@ -21,7 +21,7 @@ class Request implements GatedRequest {
   constructor(name: string, method: string, url: string) {
     const { pathname, searchParams } = new URL(url, 'http://x')
     this.query = searchParams
-    this.info = requestInfo(method, pathname, searchParams)
+    this.info = resolveRequestInfo(method, pathname, searchParams)
     this.user = user(name)
   }
   get mutating() {
@@ -180,7 +180,7 @@ t.test('seats by cost: a list by its bytes, a watch that begins with one too', a
   const sources = { listSize: () => ({ objects: 1000, averageBytes: 1000 }), watchers: () => 0 }
   const seats = (url: string, most = 100, from = sources) => {
     const { pathname, searchParams } = new URL(url, 'http://x')
-    return estimateWork(requestInfo('GET', pathname, searchParams), searchParams, from, most).initialSeats
+    return estimateWork(resolveRequestInfo('GET', pathname, searchParams), searchParams, from, most).initialSeats
   }
   t.equal(seats('/api/v1/pods'), 10)
   t.equal(seats('/api/v1/pods', 4), 4, 'no more than its level allows one request')

@@ -11,11 +11,11 @@ import { RetryAfter } from '#keelson/main/flow-control/retry-after.js'
 import { allocateSeats } from '#keelson/main/flow-control/seat-allocation.js'
 import { SeatDemandMeter } from '#keelson/main/flow-control/seat-demand.js'
 import { ONE_SEAT } from '#keelson/main/flow-control/work-estimate.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const NONE = new URLSearchParams()
-const ask = (method: string, path: string) => requestInfo(method, path, NONE)
+const ask = (method: string, path: string) => resolveRequestInfo(method, path, NONE)
 const who = (name: string, ...groups: string[]) => ({
   name,
   uid: '',

@@ -13,7 +13,7 @@ import { BulkTurns } from '#keelson/main/http/bulk-turns.js'
 import type { Exchange } from '#keelson/main/http/exchange.js'
 import { HttpServer } from '#keelson/main/http/http-server.js'
 import { KubeletConnector } from '#keelson/main/kubelet/kubelet-connector.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { writeError } from '#keelson/main/request/write-error.js'
 import type { PoolRunner } from '#keelson/main/threads/pool.js'
 import type { ReadRequest } from '#keelson/main/verbs/read-context.js'
@@ -99,7 +99,7 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
   const answer = async (exchange: Exchange): Promise<void> => {
     const { method, rawPath, query } = exchange.head
     const parameters = new URLSearchParams(query)
-    const info = requestInfo(method, rawPath, parameters)
+    const info = resolveRequestInfo(method, rawPath, parameters)
     const input = { info, method, query, user: USER } as unknown as PoolRequest
     const request = { exchange, info, query: parameters, user: USER, signal: () => new AbortController().signal }
     try {

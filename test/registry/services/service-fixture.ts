@@ -23,7 +23,7 @@ import { StoredIPAddresses } from '#keelson/registry/networking.k8s.io/ipaddress
 import type { KV } from '#keelson/storage/contract/kv.js'
 import { identityTransformer } from '#keelson/storage/contract/transformer.js'
 import { objectVersioner } from '#keelson/storage/contract/versioner.js'
-import { Store as ObjectStore } from '#keelson/storage/store/store.js'
+import { KVStore } from '#keelson/storage/store/kv-store.js'
 import type { FakeClock } from '../../support/fake-clock.js'
 
 const codec = {
@@ -42,7 +42,7 @@ export interface FixtureOptions {
 export class ServiceFixture {
   readonly store: Store
   readonly addresses: StoredIPAddresses
-  readonly ranges: ObjectStore<KubeObject>
+  readonly ranges: KVStore<KubeObject>
   readonly nodePorts: NodePortAllocator
   readonly repairPorts: RepairNodePorts
   readonly repairAddresses: RepairIPAddresses
@@ -51,7 +51,7 @@ export class ServiceFixture {
   constructor({ kv, clock, cidrs = ['10.0.0.0/24'], ports = '30000-30063' }: FixtureOptions) {
     this.#clock = clock
     const open = (resourcePrefix: string) =>
-      new ObjectStore<KubeObject>({
+      new KVStore<KubeObject>({
         kv,
         leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
         codec,

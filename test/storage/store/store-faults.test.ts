@@ -1,7 +1,7 @@
 import t from 'tap'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 import { objectVersioner } from '#keelson/storage/contract/versioner.js'
-import { Store, type StoreOptions } from '#keelson/storage/store/store.js'
+import { KVStore, type StoreOptions } from '#keelson/storage/store/kv-store.js'
 import { listOptions, makePod, newPod, type Pod, podCodec, versionOf } from '../../contract/pod.js'
 import { FakeClock } from '../../support/fake-clock.js'
 import { FaultyKV } from '../../support/faulty-kv.js'
@@ -15,7 +15,7 @@ function open(options: Partial<StoreOptions<Pod>> = {}) {
   const memory = new MemoryKV(new FakeClock())
   const kv = new FaultyKV(memory)
   const transformer = new PrefixTransformer()
-  const store = new Store<Pod>({
+  const store = new KVStore<Pod>({
     kv,
     leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
     codec: podCodec,

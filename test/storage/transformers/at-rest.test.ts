@@ -4,7 +4,7 @@ import type { KubeObject } from '#keelson/api/object.js'
 import { systemClock } from '#keelson/lib/clock.js'
 import type { Transformer } from '#keelson/storage/contract/transformer.js'
 import { objectVersioner } from '#keelson/storage/contract/versioner.js'
-import { Store } from '#keelson/storage/store/store.js'
+import { KVStore } from '#keelson/storage/store/kv-store.js'
 import { AesGcmTransformer } from '#keelson/storage/transformers/aes-gcm.js'
 import { encryptCheckTransformer } from '#keelson/storage/transformers/encrypt-check.js'
 import { PrefixTransformers } from '#keelson/storage/transformers/prefix-transformers.js'
@@ -18,8 +18,8 @@ const one = new AesGcmTransformer(randomBytes(32))
 const two = new AesGcmTransformer(randomBytes(32))
 
 /** A server that was started with these providers. */
-function storeWith(kv: MemoryKV, ...providers: { prefix: string; transformer: Transformer }[]): Store<KubeObject> {
-  return new Store<KubeObject>({
+function storeWith(kv: MemoryKV, ...providers: { prefix: string; transformer: Transformer }[]): KVStore<KubeObject> {
+  return new KVStore<KubeObject>({
     kv,
     leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
     codec: {
@@ -38,7 +38,7 @@ function storeWith(kv: MemoryKV, ...providers: { prefix: string; transformer: Tr
 async function stored(kv: MemoryKV, key = STORED_KEY): Promise<string> {
   return Buffer.from((await kv.get(key)).kv!.value).toString('latin1')
 }
-const unchanged = (store: Store<KubeObject>) => store.guaranteedUpdate(KEY, (object) => ({ object }))
+const unchanged = (store: KVStore<KubeObject>) => store.guaranteedUpdate(KEY, (object) => ({ object }))
 
 t.test('an update with no change rewrites what an older key wrote, and only that', async (t) => {
   const kv = new MemoryKV(systemClock)

@@ -1,10 +1,10 @@
 import t from 'tap'
 import { parseBoolean } from '#keelson/api/list-options.js'
-import { requestInfo } from '#keelson/main/request/request-info.js'
+import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 
 const info = (method: string, target: string) => {
   const [path = '', query = ''] = target.split('?')
-  const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, isResourceRequest } = requestInfo(
+  const { verb, apiGroup, apiVersion, namespace, resource, subresource, name, isResourceRequest } = resolveRequestInfo(
     method,
     path,
     new URLSearchParams(query),
@@ -46,7 +46,7 @@ t.test('what a path and a method ask for', async (t) => {
 
 t.test('a field selector of one name makes it a request for that object', async (t) => {
   const named = (selector: string): string =>
-    requestInfo('GET', '/api/v1/pods', new URLSearchParams({ fieldSelector: selector })).name
+    resolveRequestInfo('GET', '/api/v1/pods', new URLSearchParams({ fieldSelector: selector })).name
   t.equal(named('metadata.name=a'), 'a')
   t.equal(named('metadata.name==a'), 'a')
   t.equal(named('metadata.name!=a'), '')
@@ -55,7 +55,11 @@ t.test('a field selector of one name makes it a request for that object', async 
   t.equal(named('metadata.name=a/b'), '', 'no name that a path could have')
   t.equal(named('metadata.name=a,spec'), '', 'a selector that cannot be read')
   t.equal(named('xmetadata.name=a'), '')
-  const removed = requestInfo('DELETE', '/api/v1/pods', new URLSearchParams({ fieldSelector: 'metadata.name=a' }))
+  const removed = resolveRequestInfo(
+    'DELETE',
+    '/api/v1/pods',
+    new URLSearchParams({ fieldSelector: 'metadata.name=a' }),
+  )
   t.same([removed.verb, removed.name], ['deletecollection', ''])
 })
 

@@ -58,7 +58,7 @@ export interface StoreOptions<T> {
   readonly metrics?: StoreMetrics
 }
 
-export class Store<T extends KubeObject> implements Storage<T> {
+export class KVStore<T extends KubeObject> implements Storage<T> {
   readonly versioner: Versioner<T>
   readonly groupResource: GroupResource
   readonly #core: StoreCore<T>

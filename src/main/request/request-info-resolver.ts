@@ -25,7 +25,7 @@ const VERBS: Readonly<Record<string, string>> = lookupTable({
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** `path` is decoded already. */
-export function requestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+export function resolveRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const info: Mutable<RequestInfo> = {
     isResourceRequest: false,
     path,
