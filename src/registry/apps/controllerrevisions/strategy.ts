@@ -3,7 +3,7 @@
 import { FieldPath, required } from '../../../api/field-error.js'
 import type { ControllerRevision } from '../../../api/generated/kinds/apps.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
-import { immutable } from '../../core/pod-template/checks.js'
+import { immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 
@@ -18,7 +18,7 @@ function dataErrors({ data }: ControllerRevision): Errors {
 
 export const controllerRevisionRules: ResourceRules<ControllerRevision> = {
   validate: (object) => [...revisionErrors(object), ...dataErrors(object)],
-  validateUpdate: (object, old) => [...revisionErrors(object), ...immutable(object.data, old.data, DATA)],
+  validateUpdate: (object, old) => [...revisionErrors(object), ...immutableButEmptyLists(object.data, old.data, DATA)],
   table: tableOf<ControllerRevision>(
     text('Controller', 'The controller it is a revision of.', ({ metadata }) => {
       const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller === true)

@@ -5,7 +5,7 @@ import type { DaemonSet, DaemonSetStatus, DaemonSetUpdateStrategy } from '../../
 import { metadataOf } from '../../../api/object.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isEmptySelector, labelSelectorErrors } from '../../../api/validation/label-selectors.js'
-import { immutable, sameValue } from '../../core/pod-template/checks.js'
+import { equalButEmptyLists, immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import { podTemplateErrors } from '../../core/pod-template/pod-validation.js'
@@ -52,7 +52,7 @@ function setDefaults(set: DaemonSet): void {
 }
 
 function prepareForUpdate(object: DaemonSet, old: DaemonSet): void {
-  const changed = !sameValue(object.spec?.template, old.spec?.template)
+  const changed = !equalButEmptyLists(object.spec?.template, old.spec?.template)
   setTemplateGeneration(object, templateGeneration(old) + (changed ? 1 : 0))
 }
 
@@ -127,7 +127,7 @@ export const daemonSetRules: ResourceRules<DaemonSet> = {
   prepareForUpdate,
   validate,
   validateUpdate: (object, old) => [
-    ...immutable(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
+    ...immutableButEmptyLists(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
     ...validate(object),
   ],
   warningsOnCreate: (object) => templateWarnings(object.spec?.template),

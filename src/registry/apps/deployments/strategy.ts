@@ -4,7 +4,7 @@ import { FieldPath, forbidden, invalid, notSupported, required } from '../../../
 import type { Deployment, DeploymentStrategy } from '../../../api/generated/kinds/apps.v1.js'
 import { metadataOf, nextGeneration } from '../../../api/object.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
-import { immutable, sameValue } from '../../core/pod-template/checks.js'
+import { equalButEmptyLists, immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import { requiredSelectorErrors, selectedTemplateErrors } from '../../core/pod-template/selected-template.js'
@@ -79,7 +79,7 @@ function strategyErrors(strategy: DeploymentStrategy, path: FieldPath): Errors {
 
 /** Annotations take part in the desired state: revisions carry them along. */
 function prepareForUpdate(object: Deployment, old: Deployment): void {
-  if (!sameValue(object.metadata?.annotations ?? {}, old.metadata?.annotations ?? {}))
+  if (!equalButEmptyLists(object.metadata?.annotations ?? {}, old.metadata?.annotations ?? {}))
     metadataOf(object).generation = nextGeneration(metadataOf(old))
 }
 
@@ -119,7 +119,7 @@ export const deploymentRules: ResourceRules<Deployment> = {
   validate,
   validateUpdate: (object, old) => [
     ...validate(object),
-    ...immutable(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
+    ...immutableButEmptyLists(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
   ],
   warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
   warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),

@@ -3,7 +3,7 @@
 import { FieldPath } from '../../../api/field-error.js'
 import type { ReplicaSet, ReplicaSetStatus } from '../../../api/generated/kinds/apps.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
-import { immutable } from '../../core/pod-template/checks.js'
+import { immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import { requiredSelectorErrors, selectedTemplateErrors } from '../../core/pod-template/selected-template.js'
 import {
@@ -67,7 +67,7 @@ export const replicaSetRules: ResourceRules<ReplicaSet> = {
   validate,
   validateUpdate: (object, old) => [
     ...validate(object),
-    ...immutable(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
+    ...immutableButEmptyLists(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
   ],
   warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
   warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),

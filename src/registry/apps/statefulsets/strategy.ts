@@ -7,7 +7,7 @@ import { dnsLabel, type Errors, nonnegative, oneOf } from '../../../api/validati
 import { dnsLabelName } from '../../../api/validation/names.js'
 import { validateAnnotations, validateLabels } from '../../../api/validation/object-meta.js'
 import { annotationErrors } from '../../core/pod-template/annotations.js'
-import { sameValue } from '../../core/pod-template/checks.js'
+import { equalButEmptyLists } from '../../core/pod-template/checks.js'
 import { claimSpecErrors, claimSpecWarnings, setClaimSpecDefaults } from '../../core/pod-template/claim-spec.js'
 import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../../core/pod-template/int-or-percent.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
@@ -164,7 +164,7 @@ function updateErrors(spec: StatefulSetSpec, old: StatefulSetSpec): Errors {
   const tolerated = errors.length > 0 && specErrors(old, false).length > 0
   return [
     ...(tolerated ? specErrors(spec, false, false) : errors),
-    ...(sameValue(fixedPart(spec), fixedPart(old))
+    ...(equalButEmptyLists(fixedPart(spec), fixedPart(old))
       ? []
       : [forbidden(SPEC, `only ${CHANGEABLE.join(', ')} can be changed`)]),
   ]

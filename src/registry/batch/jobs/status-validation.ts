@@ -3,7 +3,7 @@
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
 import type { Job, JobSpec, JobStatus } from '../../../api/generated/kinds/batch.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
-import { sameValue } from '../../core/pod-template/checks.js'
+import { equalButEmptyLists } from '../../core/pod-template/checks.js'
 import { statusMetadataErrors } from '../../core/pod-template/workload.js'
 import { countIndexes, indexesOverlap } from '../indexes.js'
 
@@ -46,7 +46,8 @@ function uncountedErrors({ uncountedTerminatedPods }: JobStatus): Errors {
 /** Rules that came later than jobs did hold only for what this update changes. */
 const changed = (status: JobStatus, old: JobStatus, ...what: (keyof JobStatus | `is${string}`)[]): boolean =>
   what.some((name) => {
-    if (!name.startsWith('is')) return !sameValue(status[name as keyof JobStatus], old[name as keyof JobStatus])
+    if (!name.startsWith('is'))
+      return !equalButEmptyLists(status[name as keyof JobStatus], old[name as keyof JobStatus])
     const type = name.slice(2)
     if (type === 'Finished') return isFinished(status) !== isFinished(old)
     return hasCondition(status, type) !== hasCondition(old, type)

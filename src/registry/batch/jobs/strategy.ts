@@ -7,7 +7,7 @@ import { metadataOf } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { isDns1123Label } from '../../../api/validation/names.js'
-import { immutable, sameValue } from '../../core/pod-template/checks.js'
+import { equalButEmptyLists, immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import { labelMismatchErrors, selectorMatches } from '../../core/pod-template/selected-template.js'
 import { containerColumns, isNewGeneration, nameWarnings } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
@@ -102,10 +102,10 @@ function updateErrors(job: Job, oldJob: Job): Errors {
   return [
     ...specErrors(spec),
     ...completionsErrors(spec, old),
-    ...immutable(spec.selector, old.selector, SPEC.child('selector')),
+    ...immutableButEmptyLists(spec.selector, old.selector, SPEC.child('selector')),
     ...templateErrors(spec, oldJob),
     ...(['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'] as const).flatMap(
-      (field) => immutable(spec[field], old[field], SPEC.child(field)),
+      (field) => immutableButEmptyLists(spec[field], old[field], SPEC.child(field)),
     ),
   ]
 }
@@ -113,7 +113,7 @@ function updateErrors(job: Job, oldJob: Job): Errors {
 /** Indexed jobs can grow and shrink as long as all of it runs at once. */
 function completionsErrors(spec: JobSpec, old: JobSpec): Errors {
   const at = SPEC.child('completions')
-  if (spec.completionMode !== 'Indexed') return immutable(spec.completions, old.completions, at)
+  if (spec.completionMode !== 'Indexed') return immutableButEmptyLists(spec.completions, old.completions, at)
   if (spec.completions === undefined || spec.completions === old.completions) return []
   return spec.completions === spec.parallelism
     ? []
@@ -124,9 +124,9 @@ function completionsErrors(spec: JobSpec, old: JobSpec): Errors {
 function templateErrors(spec: JobSpec, { spec: old = {}, status }: Job): Errors {
   const idle = status?.startTime === undefined || hasCondition(status, 'Suspended')
   const open = old.suspend === true && idle && (status?.active ?? 0) === 0
-  if (!open) return immutable(spec.template, old.template, SPEC.child('template'))
+  if (!open) return immutableButEmptyLists(spec.template, old.template, SPEC.child('template'))
   const [now, before] = [spec.template?.spec ?? {}, movedTemplate(spec.template ?? {}, old.template ?? {}).spec ?? {}]
-  return sameValue(now, before) ? [] : immutable(now, before, SPEC.child('template.spec'))
+  return equalButEmptyLists(now, before) ? [] : immutableButEmptyLists(now, before, SPEC.child('template.spec'))
 }
 
 /** The old template with everything of the new one that may change. */

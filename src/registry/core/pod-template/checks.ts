@@ -10,8 +10,11 @@ import { IMMUTABLE } from '../../../api/validation/object-meta.js'
 export const namePrefix = (value: string, path: FieldPath): Errors =>
   because(isDns1123Subdomain(value.endsWith('-') ? `${value.slice(0, -1)}a` : value), path, value)
 
-/** Equal but for empty lists, which are as good as none. An empty object is not: it is something that was asked for. */
-export const sameValue = (a: unknown, b: unknown): boolean => isDeepStrictEqual(bare(a), bare(b))
+/**
+ * Equal but for empty lists, which are as good as none. An empty object is not: it is something that was asked for. The
+ * sameValue of api/validation/checks.ts also takes empty objects and empty strings for nothing.
+ */
+export const equalButEmptyLists = (a: unknown, b: unknown): boolean => isDeepStrictEqual(bare(a), bare(b))
 
 function bare(value: unknown): unknown {
   if (value === null || value === undefined) return undefined
@@ -23,8 +26,8 @@ function bare(value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-export const immutable = (next: unknown, old: unknown, path: FieldPath): Errors =>
-  sameValue(next, old) ? [] : [invalid(path, next ?? null, IMMUTABLE)]
+export const immutableButEmptyLists = (next: unknown, old: unknown, path: FieldPath): Errors =>
+  equalButEmptyLists(next, old) ? [] : [invalid(path, next ?? null, IMMUTABLE)]
 
 const MAX_ID = 2 ** 31 - 1
 export const userOrGroupId = (id: Int64 | undefined, path: FieldPath): Errors =>

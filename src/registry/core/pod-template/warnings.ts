@@ -15,7 +15,7 @@ import { ipWarnings } from '../../../api/validation/addresses.js'
 import { isValidLabelValue } from '../../../api/validation/names.js'
 import { deprecatedNodeLabel } from '../node-labels.js'
 import { appArmorProfileOf } from './annotations.js'
-import { sameValue } from './checks.js'
+import { equalButEmptyLists } from './checks.js'
 import { claimSpecWarnings } from './claim-spec.js'
 import { overlappingPathWarnings } from './path-warnings.js'
 import { allContainers } from './pod-spec.js'
@@ -137,7 +137,7 @@ function annotationWarnings(
       warnings.push(`${path.key(seccomp)}: non-functional since v1.27; use the "seccompProfile" field instead`)
     if (!isTemplate || container.securityContext?.appArmorProfile !== undefined || !has(appArmor)) continue
     const ofPod = spec.securityContext?.appArmorProfile
-    if (ofPod === undefined || !sameValue(ofPod, appArmorProfileOf(annotations[appArmor]!)))
+    if (ofPod === undefined || !equalButEmptyLists(ofPod, appArmorProfileOf(annotations[appArmor]!)))
       warnings.push(`${path.key(appArmor)}: deprecated since v1.30; use the "appArmorProfile" field instead`)
   }
   return warnings

@@ -8,7 +8,7 @@ import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js
 import type { PartRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { annotationUpdateErrors } from '../pod-template/annotations.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { podErrors } from './validation.js'
 
 const CONTAINERS = FieldPath.of('spec', 'ephemeralContainers')
@@ -38,7 +38,7 @@ function validateUpdate(object: Pod, old: Pod): Errors {
     const name = JSON.stringify(before.name)
     if (now === undefined)
       errors.push(forbidden(CONTAINERS, `existing ephemeral containers ${name} may not be removed\n`))
-    else if (!sameValue(now, before))
+    else if (!equalButEmptyLists(now, before))
       errors.push(forbidden(CONTAINERS, `existing ephemeral containers ${name} may not be changed\n`))
   }
   return errors

@@ -8,7 +8,7 @@ import type { Errors } from '../../../api/validation/checks.js'
 import { validateObjectMetaUpdate } from '../../../api/validation/object-meta.js'
 import type { PartRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { qosClass } from '../pod-template/pod-resources.js'
 import { MIRROR_ANNOTATION } from './ephemeral-containers.js'
 import { podErrors } from './validation.js'
@@ -68,7 +68,7 @@ function validateUpdate(object: Pod, old: Pod): Errors {
   if (order.length > 0) return [...errors, ...order]
   errors.push(...[...LISTS].reverse().flatMap((list) => removalErrors(list, spec, before)))
   for (const list of LISTS) errors.push(...otherChangeErrors(list, spec, before))
-  if (!sameValue(spec.volumes, before.volumes))
+  if (!equalButEmptyLists(spec.volumes, before.volumes))
     errors.push(forbidden(SPEC.child('volumes'), 'volumes are immutable on resize'))
   return errors
 }
@@ -114,8 +114,8 @@ function withoutMutable(now: ResourceList | undefined, old: ResourceList | undef
 const sameAmounts = (now: ResourceRequirements | undefined, old: ResourceRequirements | undefined): boolean =>
   (['requests', 'limits'] as const).every((side) => {
     const wanted = Object.keys(old?.[side] ?? {}).length === 0 ? undefined : old?.[side]
-    return sameValue(withoutMutable(now?.[side], old?.[side]), wanted)
-  }) && sameValue(now?.claims, old?.claims)
+    return equalButEmptyLists(withoutMutable(now?.[side], old?.[side]), wanted)
+  }) && equalButEmptyLists(now?.claims, old?.claims)
 
 function otherChangeErrors(list: Lists, spec: PodSpec, before: PodSpec): Errors {
   return (before[list] ?? []).flatMap((old, i) => {
@@ -125,10 +125,10 @@ function otherChangeErrors(list: Lists, spec: PodSpec, before: PodSpec): Errors 
     const at = list === 'containers' ? SPEC : SPEC.child(list).index(i)
     const which = list === 'containers' ? '' : ' for init or sidecar containers'
     const errors: Errors = []
-    if (!sameValue(rest, oldRest) || !sameAmounts(now.resources, old.resources))
+    if (!equalButEmptyLists(rest, oldRest) || !sameAmounts(now.resources, old.resources))
       errors.push(forbidden(at, `only cpu and memory resources${which} are mutable`))
     const restarts = (now.resizePolicy ?? []).filter(({ restartPolicy }) => restartPolicy === 'RestartContainer')
-    if (list === 'initContainers' && now.restartPolicy !== 'Always' && !sameValue(now, old)) {
+    if (list === 'initContainers' && now.restartPolicy !== 'Always' && !equalButEmptyLists(now, old)) {
       const why = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'
       errors.push(...restarts.map(() => forbidden(at, why)))
     }

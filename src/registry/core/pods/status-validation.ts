@@ -6,7 +6,7 @@ import { ipFamilyOf, legacyIP } from '../../../api/validation/addresses.js'
 import { dnsSubdomain, type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
 import { annotationErrors, annotationUpdateErrors } from '../pod-template/annotations.js'
-import { immutable, userOrGroupId } from '../pod-template/checks.js'
+import { immutableButEmptyLists, userOrGroupId } from '../pod-template/checks.js'
 
 const STATUS = FieldPath.of('status')
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ export function podStatusErrors(pod: Pod, oldPod: Pod): Errors {
     ...conditionErrors(status),
     ...nominatedNodeErrors(status, old, spec),
     ...nonnegative(status.observedGeneration, STATUS.child('observedGeneration')),
-    ...immutable(status.qosClass, old.qosClass, STATUS.child('qosClass')),
+    ...immutableButEmptyLists(status.qosClass, old.qosClass, STATUS.child('qosClass')),
     ...transitionErrors(status, old, spec, 'containerStatuses'),
     ...transitionErrors(status, old, spec, 'initContainerStatuses'),
     ...transitionErrors(status, old, spec, 'ephemeralContainerStatuses'),

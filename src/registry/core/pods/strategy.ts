@@ -9,7 +9,7 @@ import type { ResourceRules } from '../../generic/resource-rules.js'
 import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
 import { mergeAffinityKeys, mergeLabelKeys } from '../pod-template/affinity.js'
 import { APP_ARMOR, appArmorProfileOf } from '../pod-template/annotations.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { setPodDefaults, setPodSpecDefaults } from '../pod-template/pod-defaults.js'
 import { qosClass, setPodLevelDefaults } from '../pod-template/pod-resources.js'
 import { allContainers } from '../pod-template/pod-spec.js'
@@ -69,7 +69,7 @@ function applyAppArmorAnnotations(pod: Pod, context: RequestContext): void {
     const annotation = pod.metadata?.annotations?.[key]
     if (annotation === undefined || container.securityContext?.appArmorProfile !== undefined) continue
     const profile = appArmorProfileOf(annotation)
-    if (profile !== undefined && sameValue(profile, spec.securityContext?.appArmorProfile)) continue
+    if (profile !== undefined && equalButEmptyLists(profile, spec.securityContext?.appArmorProfile)) continue
     if (profile !== undefined) container.securityContext = { ...container.securityContext, appArmorProfile: profile }
     const at = FieldPath.of('metadata', 'annotations').key(key)
     context.addWarning(`${at}: deprecated since v1.30; use the "appArmorProfile" field instead`)

@@ -11,7 +11,7 @@ import type {
 } from '../../../api/generated/kinds/core.v1.js'
 import { type Errors, inRange, nonnegative } from '../../../api/validation/checks.js'
 import { annotationErrors, annotationUpdateErrors, profileMismatchErrors } from '../pod-template/annotations.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { imageSpaceErrors } from '../pod-template/container.js'
 import { podSpecErrors } from '../pod-template/pod-validation.js'
 import { tolerationErrors } from '../pod-template/scheduling.js'
@@ -74,13 +74,13 @@ export function podUpdateErrors(pod: Pod, oldPod: Pod): Errors {
   if (deadline.stop) return errors
   errors.push(...addedTolerationErrors(spec.tolerations ?? [], old.tolerations ?? []))
   errors.push(...removedGateErrors(spec, old))
-  if (sameValue(spec, old)) return errors
+  if (equalButEmptyLists(spec, old)) return errors
   const unchanged = restored(spec, old)
   if ((old.schedulingGates ?? []).length > 0) {
     errors.push(...nodeSelectorErrors(spec, old), ...nodeAffinityErrors(spec, old))
     restoreNodePlacement(unchanged, old)
   }
-  if (!sameValue(unchanged, old))
+  if (!equalButEmptyLists(unchanged, old))
     errors.push(
       forbidden(
         SPEC,
@@ -114,7 +114,7 @@ function deadlineErrors(spec: PodSpec, old: PodSpec): { errors: Errors; stop: bo
 function addedTolerationErrors(now: readonly Toleration[], before: readonly Toleration[]): Errors {
   const at = SPEC.child('tolerations')
   const timeless = ({ tolerationSeconds: _, ...rest }: Toleration): Toleration => rest
-  const kept = before.every((old) => now.some((toleration) => sameValue(timeless(old), timeless(toleration))))
+  const kept = before.every((old) => now.some((toleration) => equalButEmptyLists(timeless(old), timeless(toleration))))
   if (!kept) return [forbidden(at, 'existing toleration can not be modified except its tolerationSeconds')]
   return tolerationErrors(now, at)
 }
@@ -168,7 +168,7 @@ const termsOf = (affinity: NodeAffinity | undefined): NodeSelectorTerm[] =>
 
 function nodeAffinityErrors(spec: PodSpec, old: PodSpec): Errors {
   const [now, before] = [spec.affinity?.nodeAffinity, old.affinity?.nodeAffinity]
-  if (before?.[REQUIRED] === undefined || sameValue(now, before)) return []
+  if (before?.[REQUIRED] === undefined || equalButEmptyLists(now, before)) return []
   const at = SPEC.child('affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms')
   const [terms, oldTerms] = [termsOf(now), termsOf(before)]
   if (oldTerms.length > 0 && terms.length !== oldTerms.length)
@@ -186,7 +186,7 @@ function onlyAdds(term: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
     return fields.every((field) => (term[field] ?? []).length === 0)
   return fields.every((field) => {
     const before = old[field] ?? []
-    return sameValue((term[field] ?? []).slice(0, before.length), before)
+    return equalButEmptyLists((term[field] ?? []).slice(0, before.length), before)
   })
 }
 

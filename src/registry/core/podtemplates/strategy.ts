@@ -6,7 +6,7 @@ import { metadataOf, nextGeneration } from '../../../api/object.js'
 import type { Errors } from '../../../api/validation/checks.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { labelText, tableOf, text } from '../../generic/table-rules.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
 import { podTemplateErrors } from '../pod-template/pod-validation.js'
 import { containerColumns, templateWarnings } from '../pod-template/workload.js'
@@ -16,7 +16,8 @@ const TEMPLATE = FieldPath.of('template')
 const validate = (object: PodTemplate): Errors => podTemplateErrors(object.template, TEMPLATE)
 
 function prepareForUpdate(object: PodTemplate, old: PodTemplate): void {
-  if (!sameValue(object.template, old.template)) metadataOf(object).generation = nextGeneration(metadataOf(old))
+  if (!equalButEmptyLists(object.template, old.template))
+    metadataOf(object).generation = nextGeneration(metadataOf(old))
 }
 
 export const podTemplateRules: ResourceRules<PodTemplate> = {

@@ -3,7 +3,7 @@
  * becomes a type that has none. Pure; nothing is allocated here.
  */
 import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { isExternallyAccessible, needsClusterIP, needsHealthCheck, needsNodePort } from './service.js'
 
 /** clusterIP and clusterIPs say one thing; clients of old know the former only. */
@@ -16,7 +16,7 @@ export function normalizeClusterIPs(spec: ServiceSpec, old?: ServiceSpec): void 
   const before = old.clusterIP ?? ''
   if ((old.clusterIPs ?? []).length > 0 && (spec.clusterIPs ?? []).length === 0 && before === single)
     spec.clusterIPs = [...old.clusterIPs!]
-  if (before === single || !sameValue(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return
+  if (before === single || !equalButEmptyLists(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return
   // Only the single one was changed: the list follows it.
   if (single === '') delete spec.clusterIPs
   else spec.clusterIPs = [single]
@@ -50,11 +50,11 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): void {
 /** What a client carried over without meaning it when it changed the type. */
 export function dropTypeDependentFields(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIP(old) && !needsClusterIP(spec)) {
-    if (spec.clusterIP === old.clusterIP && sameValue(spec.clusterIPs, old.clusterIPs)) {
+    if (spec.clusterIP === old.clusterIP && equalButEmptyLists(spec.clusterIPs, old.clusterIPs)) {
       delete spec.clusterIP
       delete spec.clusterIPs
     }
-    if (sameValue(spec.ipFamilies, old.ipFamilies)) delete spec.ipFamilies
+    if (equalButEmptyLists(spec.ipFamilies, old.ipFamilies)) delete spec.ipFamilies
     if (spec.ipFamilyPolicy === old.ipFamilyPolicy) delete spec.ipFamilyPolicy
   }
   const hasNodePorts = ({ type }: ServiceSpec): boolean => type === 'NodePort' || type === 'LoadBalancer'

@@ -4,7 +4,7 @@ import { type FieldError, FieldPath, invalid } from '../../../api/field-error.js
 import type { ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { newInvalid } from '../../../api/status.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
-import { sameValue } from '../pod-template/checks.js'
+import { equalButEmptyLists } from '../pod-template/checks.js'
 import { clusterIPErrors } from './cluster-ips.js'
 import { CLUSTER_IP_NONE, needsClusterIP } from './service.js'
 
@@ -22,7 +22,7 @@ export interface ClusterFamilies {
 
 export const otherFamily = (family: string): string => (family === 'IPv4' ? 'IPv6' : 'IPv4')
 
-const isSame = (a: readonly string[] = [], b: readonly string[] = []): boolean => sameValue(a, b)
+const isSame = (a: readonly string[] = [], b: readonly string[] = []): boolean => equalButEmptyLists(a, b)
 
 /** Nothing to do for a service that would take two families and has what it had. */
 export function keepsPreferredFamilies(spec: ServiceSpec, old: ServiceSpec | undefined): boolean {
