@@ -13,10 +13,10 @@ import { NO_QUERY } from './request-info-resolver.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
 
 const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
-/** Whoever asks for a profile says how long it takes. */
+/** A profile takes as long as its request asks for, so requests below this path count as long-running. */
 const PROFILES = '/debug/pprof/'
 
-/** Of a request that was refused before it was understood. */
+/** The request info of a request that was refused before its path was understood. */
 const NOT_UNDERSTOOD: RequestInfo = {
   isResourceRequest: false,
   path: '',
@@ -38,19 +38,19 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   info: RequestInfo = NOT_UNDERSTOOD
   query: URLSearchParams = NO_QUERY
   user: UserInfo = NOBODY
-  /** Who acts as the user; undefined: the user themselves. */
+  /** Who impersonates `user`; undefined when nobody does. */
   requestor: UserInfo | undefined
   verdict: Verdict | undefined
-  /** Another server answers it. */
+  /** The request is passed on to another server (a kubelet, a pod, a service), which answers it. */
   isPassedOn = false
-  /** Set once it is known that there is one. */
+  /** Set by ResourceHandler once the path has been found to name a resource. */
   resource!: ServedResource
-  /** From its start; the server's own limit unless the client asks for less. */
+  /** How long the request may take from its start: the server's own limit unless the client asks for less. */
   timeoutMs = 0
   waitedMs = 0
-  /** Undefined until a body has been read. */
+  /** The size of the request's body; undefined until a body has been read. */
   bodyBytes: number | undefined
-  /** Runs while an answer is owed. */
+  /** The timer of `timeoutMs`; it runs while an answer is owed. */
   deadline: Timer | undefined
   #leave: Leave | undefined
   #goneListeners: (() => void)[] | undefined
@@ -113,12 +113,12 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
     }
   }
 
-  /** Nobody waits for the answer any longer. */
+  /** True when nobody waits for the answer any longer: it is out, or the client is gone. */
   get gone(): boolean {
     return this.exchange.over
   }
 
-  /** What limits a collection: an authorizer may allow a part of it. */
+  /** The selectors of a request for a collection: an authorizer may allow only the part that they select. */
   #selectors(): Pick<Attributes, 'fieldSelector' | 'labelSelector'> {
     if (!SELECTING_VERBS.has(this.info.verb)) return {}
     const fieldSelector = this.query.get('fieldSelector') ?? ''
@@ -138,7 +138,7 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
     this.exchange.extraHeaders = headers
   }
 
-  /** Takes the place, or gives it back at once when nobody waits any longer: then false. */
+  /** Keeps the place that flow control gave. When nobody waits for the answer any longer, gives it back at once: false. */
   entered(leave: Leave): boolean {
     if (this.exchange.answered) {
       leave()
@@ -148,14 +148,14 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
     return true
   }
 
-  /** Gives the place back; further calls do nothing. */
+  /** Gives the place of flow control back; further calls do nothing. */
   leave(): void {
     const leave = this.#leave
     this.#leave = undefined
     leave?.()
   }
 
-  /** The answer is out, or nobody waits for it. */
+  /** Called at the end of the request: its answer is out, or nobody waits for it. */
   finished(): void {
     this.deadline?.cancel()
     this.leave()

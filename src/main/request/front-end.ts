@@ -94,12 +94,12 @@ export class FrontEnd {
     this.#reads.endLostWatches(table)
   }
 
-  /** What a request is for, if anything here serves it. */
+  /** The resource that a request names; undefined when this server does not serve it. */
   resource(info: RequestInfo): ServedResource | undefined {
     return this.#resources.resource(info)
   }
 
-  /** The resource, and the subresource when one is named. */
+  /** Whether the resource that a request names is served, and its subresource when it names one. */
   serves(info: RequestInfo): boolean {
     const found = this.resource(info)
     if (found === undefined || info.subresource === '') return found !== undefined
@@ -116,7 +116,7 @@ export class FrontEnd {
     } catch (error) {
       writeError(exchange, error, this.#options.logger)
     }
-    // Most are answered by now and need no timer.
+    // Most requests are answered by now and need no timer for their deadline.
     if (!exchange.over && !request.longRunning) this.#watchDeadline(request)
   }
 

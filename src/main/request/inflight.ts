@@ -5,13 +5,13 @@
 import type { FrontEndState } from '../threads/front-end-state.js'
 import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from './request-gate.js'
 
-/** `head` and `options`: the verb of a path that is no resource is its method. */
+/** `head` and `options` are here because the verb of a path that is no resource is its method. */
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head', 'options', ''])
 /** Subresources that stream as long as both sides like. */
 const LONG_RUNNING: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'log', 'portforward'])
 
 export interface InflightLimits {
-  /** 0: no limit. */
+  /** Reads that may be under way at once; 0 means no limit, for writes below too. */
   readonly maxRequests: number
   readonly maxMutatingRequests: number
 }
@@ -25,7 +25,7 @@ const nothing: Leave = () => undefined
 export class Inflight implements RequestGate {
   readonly #limits: InflightLimits
   readonly #state: FrontEndState
-  /** One way out for all: a place is a number. */
+  /** All reads share one Leave, and all writes another: a place is only a number, so giving one back needs no state. */
   readonly #leaveReads: Leave = () => this.#state.leave(false)
   readonly #leaveWrites: Leave = () => this.#state.leave(true)
 

@@ -5,14 +5,14 @@
 import type { RequestInfo } from '../../api/request-info.js'
 import type { UserInfo } from '../../api/user-info.js'
 
-/** Gives the place back. Called exactly once. */
+/** Gives the place of a request back to the gate. Must be called exactly once. */
 export type Leave = () => void
 
 export interface GatedRequest {
   readonly info: RequestInfo
   readonly query: URLSearchParams
   readonly user: UserInfo
-  /** Not a read. */
+  /** The request is not a read; gates count reads and writes apart. */
   readonly mutating: boolean
   /** A watch, or a stream: it gives its place back once it has begun. */
   readonly longRunning: boolean
@@ -21,11 +21,11 @@ export interface GatedRequest {
    * need not wait on. A place that is given after that is given back at once.
    */
   onGone(listener: () => void): void
-  /** name, value, …: every answer to it says so, also a refusal. */
+  /** Takes name, value, name, value, …: headers for every answer to the request, also for a refusal. */
   addResponseHeaders(headers: readonly string[]): void
 }
 
-/** 429, in plain text as in Kubernetes: a server that has too much to do encodes nothing. */
+/** Answered with 429 in plain text, as in Kubernetes: a server that has too much to do encodes no Status. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused'
   readonly retryAfterSeconds: number
@@ -37,6 +37,9 @@ export class RequestRefused extends Error {
 }
 
 export interface RequestGate {
-  /** Throws, or rejects with, RequestRefused. Without a Promise the request goes on in its turn. */
+  /**
+   * Throws, or rejects with, RequestRefused. Gives no Promise when there is a place at once: the request then goes on in
+   * the same turn.
+   */
   enter(request: GatedRequest): Leave | Promise<Leave>
 }

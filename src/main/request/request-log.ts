@@ -7,12 +7,12 @@ import type { ObservedRequest, RequestObserver, RequestOutcome } from './request
 
 export interface RequestLogOptions {
   readonly logger: Logger
-  /** Whole time less what flow control made it wait; 0: no request is slow. */
+  /** A request is slow when it took longer than this, time in the queues of flow control not counted; 0: none is. */
   readonly slowMs: number
   readonly everything: boolean
 }
 
-/** The server is at fault, and not merely busy. */
+/** Logged as an error; other statuses from 501 on, as 503 and 504, mean that the server is merely busy or not ready. */
 const INTERNAL_ERROR = 500
 const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 
@@ -30,7 +30,7 @@ export class RequestLog implements RequestObserver {
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void {
     const { status } = outcome
     if (status >= 500) {
-      // Whoever asks how it is knows what to do with the answer.
+      // Whoever asks for the health of the server acts on the answer: a line of level info is enough.
       if (HEALTH_PATH.test(request.info.path)) this.#logger.info(fieldsOf(request, outcome), 'a health check failed')
       else if (status === INTERNAL_ERROR) this.#logger.error(fieldsOf(request, outcome), 'a request failed')
       else this.#logger.warn(fieldsOf(request, outcome), 'a request failed')

@@ -7,7 +7,7 @@ import type { Recorder, Series } from '../../metrics/recorder.js'
 import type { ObservedRequest, RequestObserver, RequestOutcome } from './request-observer.js'
 
 const COMPONENT = 'apiserver'
-/** What the server does to protect itself: turning away, giving up. */
+/** Statuses by which the server protects itself: it turned a request away (429) or gave it up (504). */
 const TERMINATED: ReadonlySet<number> = new Set([429, 504])
 const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'proxy', 'portforward'])
 const METRIC_VERBS: Readonly<Record<string, string>> = lookupTable({
@@ -21,7 +21,7 @@ const METRIC_VERBS: Readonly<Record<string, string>> = lookupTable({
   deletecollection: 'DELETECOLLECTION',
 })
 
-/** The words of apiserver_request_body_size_bytes. */
+/** The values of the label `verb` of apiserver_request_body_size_bytes. */
 const BODY_VERBS: Readonly<Record<string, string>> = lookupTable({
   create: 'create',
   update: 'update',
@@ -33,11 +33,11 @@ const BODY_VERBS: Readonly<Record<string, string>> = lookupTable({
 /** All series of one kind of request. */
 interface RequestSeries {
   readonly duration: Series
-  /** Undefined for what lasts as long as its client likes. */
+  /** Undefined for watches and streams, which last as long as their clients like. */
   readonly sliDuration: Series | undefined
   /** Undefined for writes. */
   readonly responseSizes: Series | undefined
-  /** Undefined for what has no body. */
+  /** Undefined for requests without a body. */
   readonly bodySizes: Series | undefined
   readonly longRunning: Series | undefined
   readonly inflight: Series
@@ -48,7 +48,7 @@ interface RequestSeries {
   readonly verb: string
 }
 
-/** Where a request leads that leads nowhere. */
+/** The labels of requests for resources that are not served. */
 const NOWHERE = { apiGroup: '', apiVersion: '', resource: '', subresource: '' }
 
 export class RequestMetrics implements RequestObserver {
@@ -73,7 +73,7 @@ export class RequestMetrics implements RequestObserver {
 
   onDeprecated({ info }: ObservedRequest): void {
     const { apiGroup, apiVersion, resource, subresource } = info
-    // No release is named for those that are here.
+    // The label removed_release stays empty: no release is announced that removes what is deprecated here.
     this.#recorder.series(requestFamilies.deprecated, apiGroup, apiVersion, resource, subresource, '').set(1)
   }
 
@@ -104,20 +104,20 @@ export class RequestMetrics implements RequestObserver {
 
   #seriesOf(request: ObservedRequest): RequestSeries {
     const { info } = request
-    // Of one request twice in a row, and often of the next one too.
+    // Asked twice in a row for each request, and the next request is often of the same kind.
     if (info === this.#lastInfo && this.#last !== undefined && request.query.size === 0) return this.#last
     const { scope } = request
     const dryRun = request.dryRun ? 'All' : ''
     const verb = verbOf(request)
     const key = `${verb}\0${info.apiGroup}\0${info.apiVersion}\0${info.resource}\0${info.subresource}\0${scope}${dryRun}`
     const series = this.#kinds.get(key) ?? this.#newKind(key, request, verb, dryRun)
-    // What else decides is in the query, and in the content type of a patch.
+    // RequestInfo alone decides the series, except for requests with a query and for patches, whose content type counts.
     this.#lastInfo = info.verb === 'patch' || request.query.size > 0 ? undefined : info
     this.#last = series
     return series
   }
 
-  /** What is not served is a name that a client has chosen, whoever it is: one series for all such names. */
+  /** Names of resources that are not served are chosen by clients, so all such names share one series. */
   #newKind(key: string, request: ObservedRequest, verb: string, dryRun: string): RequestSeries {
     const { info, scope } = request
     const isKnown = !info.isResourceRequest || this.#isServed(info)
@@ -169,7 +169,7 @@ export class RequestMetrics implements RequestObserver {
   }
 }
 
-/** Authentication has said who it is. */
+/** Whether authentication has said who the user is. */
 const isIdentified = ({ user }: ObservedRequest): boolean => user !== undefined && user.name !== ''
 
 function verbOf({ info, head }: ObservedRequest): string {

@@ -8,7 +8,7 @@ import type { RequestHead } from '../http/request-head.js'
 /** Where a request reaches: one object, a namespace, everything; '' when it is for no resource. */
 export type RequestScope = 'resource' | 'namespace' | 'cluster' | ''
 
-/** The same object at the start and at the end, so that an observer may key what it keeps by it. */
+/** A request is the same object in every call, so that an observer may key what it keeps by it. */
 export interface ObservedRequest {
   readonly head: RequestHead
   /** Headers and addresses. Headers can be read in onRequest; later only of requests that waited for who makes them. */
@@ -18,50 +18,50 @@ export interface ObservedRequest {
   readonly scope: RequestScope
   readonly dryRun: boolean
   readonly longRunning: boolean
-  /** Nobody: authentication has refused it. */
+  /** A user without a name: authentication has refused the request. */
   readonly user: UserInfo | undefined
-  /** Undefined: nobody was asked. */
+  /** What authorization said; undefined when it was not asked. */
   readonly verdict: Verdict | undefined
-  /** Who acts as the user; undefined: the user themselves. */
+  /** Who impersonates `user`; undefined when nobody does. */
   readonly requestor?: UserInfo | undefined
-  /** Something failed that never should. */
+  /** The server failed in a way that is a bug: an exception that nothing expected. */
   readonly panicked: boolean
-  /** Of the monotonic clock. */
+  /** When the request came, by the monotonic clock. */
   readonly startedMs: number
-  /** Of its time, what it spent in the queues of flow control. */
+  /** How long the request stood in the queues of flow control. */
   readonly waitedMs: number
-  /** Of its body, when that has been read. */
+  /** The size of the request's body; undefined when it has not been read. */
   readonly bodyBytes: number | undefined
   /** Shows the bodies as they pass, until the request ends. */
   tap(tap: ExchangeTap): void
 }
 
 export interface RequestOutcome {
-  /** 0: the client went away first. */
+  /** The HTTP status of the answer; 0 when the client went away before there was one. */
   readonly status: number
-  /** Of the body, before TLS. */
+  /** The size of the answer's body, before TLS. */
   readonly bytes: number
   readonly durationMs: number
 }
 
 export interface RequestObserver {
-  /** It is known what is asked for, and not yet by whom: addresses and headers can be read. */
+  /** Called when it is known what is asked for, and not yet by whom: addresses and headers can be read. */
   onArrival?(request: ObservedRequest): void
   /**
-   * It is known who asks for what; nothing has been decided. Not called for requests that authentication refuses.
-   * A Promise: the request waits for it, and fails when it gives false.
+   * Called when it is known who asks for what, before anything is decided; not for requests that authentication refuses.
+   * A request whose observer returns a Promise waits for it, and fails when the Promise gives false.
    */
   onRequest?(request: ObservedRequest): Promise<boolean> | undefined
-  /** What it asks for is on its way out. */
+  /** Called for requests for a deprecated version of a resource. */
   onDeprecated?(request: ObservedRequest): void
-  /** Flow control lets it wait; then it goes on, or is refused. */
+  /** Called when flow control puts the request into a queue; onWaited() when it comes out, to go on or to be refused. */
   onWaiting?(request: ObservedRequest): void
   onWaited?(request: ObservedRequest): void
-  /** The answer is out, or the client gone. */
+  /** Called once for every request, when its answer is out or its client gone. */
   onFinished(request: ObservedRequest, outcome: RequestOutcome): void
 }
 
-/** Several that are told the same. */
+/** Passes every call on to several observers. */
 export class RequestObservers implements RequestObserver {
   readonly #observers: readonly RequestObserver[]
 

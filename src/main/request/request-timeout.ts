@@ -14,5 +14,5 @@ export function requestTimeoutMs(asked: string | null, maximumMs: number): numbe
   }
 }
 
-/** As long as it took, it was too long. */
+/** The answer to a request that ran into its deadline. */
 export const timedOut = newTimeout('request did not complete within the allotted timeout', 0)

@@ -37,7 +37,7 @@ export class ResourceHandler {
     this.#resources = resources
   }
 
-  /** What a request is for, if anything here serves it. */
+  /** The resource that a request names; undefined when this server does not serve it. */
   resource(info: RequestInfo): ServedResource | undefined {
     const found = this.#resources.resolve(info)
     return typeof found === 'string' ? undefined : found
@@ -56,11 +56,11 @@ export class ResourceHandler {
     checkShape(info, resource, info.parts.length > 1)
     request.resource = resource
     const pending = this.#dispatch(request)
-    // A watch that has begun takes nobody's place.
+    // A watch or a stream gives its place of flow control back once it has begun.
     return request.longRunning ? pending?.finally(() => request.leave()) : pending
   }
 
-  /** Undefined: answered. A group that nobody serves gets what a plain web server would say. */
+  /** Undefined when the request has been answered: a path of an unknown group gets the 404 of a path that is no resource. */
   #resolve(exchange: Exchange, info: RequestInfo): ServedResource | undefined {
     const found = this.#resources.resolve(info)
     if (found === 'no-group') {

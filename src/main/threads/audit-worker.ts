@@ -17,7 +17,7 @@ type ThreadMessage =
 export interface AuditWorkerOptions {
   readonly logger: Logger
   readonly onInspection: (line: InspectionLine) => void
-  /** What must be recorded cannot be any more. */
+  /** Called when the thread has ended unasked: requests that must be recorded cannot be any more. */
   readonly onExit: (error: Error) => void
 }
 
@@ -43,7 +43,7 @@ export class AuditWorker implements Closable {
     })
   }
 
-  /** For one front end. */
+  /** The line to the audit thread for one front end. */
   line(): MessagePort {
     const { port1, port2 } = new MessageChannel()
     this.#worker.postMessage({ type: 'line', port: port2 }, [port2])

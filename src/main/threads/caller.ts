@@ -3,13 +3,13 @@
  * what a write costs the front end.
  */
 export interface Caller {
-  /** Nobody waits any longer. */
+  /** True when nobody waits for the result any longer. */
   readonly gone: boolean
-  /** Calls back once, at once when it is so already. */
+  /** Calls back once when nobody waits any longer; at once when that is so already. */
   onGone(listener: () => void): void
 }
 
-/** One who leaves when told to. */
+/** A caller in another thread, who leaves when a message says so. */
 export class RemoteCaller implements Caller {
   #gone = false
   #listeners: (() => void)[] = []

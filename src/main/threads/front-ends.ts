@@ -5,7 +5,7 @@ import type { RenewedCredentials } from '../../protocol/server-credentials.js'
 import { freePort } from '../http/port-probe.js'
 
 export interface RunningFrontEnd extends Closable {
-  /** Gives the port it listens on. */
+  /** Begins to listen, and gives the port that it listens on. */
   listen(port: number, sharePort: boolean): Promise<number>
   change(change: ResourceChange): Promise<void> | void
   renewCredentials(renewed: RenewedCredentials): Promise<void> | void

@@ -5,7 +5,7 @@ import type { InspectionLine, Visitor } from '../../protocol/thread-inspection.j
 export class InspectedThreads {
   readonly #ports = new Map<string, MessagePort>()
 
-  /** One that ends is forgotten. */
+  /** Adds a thread; it is forgotten when it ends. */
   readonly add = ({ thread, port }: InspectionLine): void => {
     this.#ports.set(thread, port)
     port.on('close', () => this.#ports.delete(thread))

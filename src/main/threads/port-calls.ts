@@ -9,7 +9,7 @@ type Transfer = readonly Transferable[]
 // biome-ignore lint/suspicious/noExplicitAny: the bound of a method map; each map says its own types
 export type Calls = { [method: string]: (input: any) => unknown }
 
-/** Handlers of one side. */
+/** What one side of the port does for each method that the other side may call. */
 export type CallHandlers<C extends Calls> = {
   [K in keyof C]: (input: Parameters<C[K]>[0], caller: Caller) => Promise<ReturnType<C[K]>> | ReturnType<C[K]>
 }
@@ -21,7 +21,7 @@ export interface CallPort {
 export interface PortCallsOptions<In extends Calls> {
   readonly port: CallPort
   readonly handlers: CallHandlers<In>
-  /** What of a result can be moved instead of copied. */
+  /** The parts of a result that are moved to the other thread instead of copied. */
   readonly transferOf?: (result: unknown) => Transfer
 }
 
@@ -51,7 +51,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
     return reply as Promise<ReturnType<Out[K]>>
   }
 
-  /** Every message of the port comes here; false: it was for somebody else. */
+  /** Must be given every message of the port; false when the message is no call and no answer to one. */
   take(message: CallMessage): boolean {
     switch (message.type) {
       case 'call':
@@ -71,7 +71,7 @@ export class PortCalls<Out extends Calls, In extends Calls> {
     }
   }
 
-  /** The other side is gone. */
+  /** Called when the other side is gone: rejects what waits for it and cancels what it had asked for. */
   end(error: Error): void {
     this.#ended = error
     this.#waiting.rejectAll(error)

@@ -40,7 +40,7 @@ export class ResourceRegistrar {
     return [...this.#definitions.values()]
   }
 
-  /** Adds it, or puts it in the place of the one of the same group and name. */
+  /** Adds a resource, or replaces the one of the same group and name. */
   set(definition: ResourceDefinition): Promise<void> {
     return this.#next(() => this.#set(definition))
   }
@@ -78,7 +78,7 @@ export class ResourceRegistrar {
 
   #next(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work)
-    // The one who asked is told of a failure; who comes after goes on.
+    // A failure is told to whoever asked for the change; the changes after it go on.
     this.#last = done.catch(() => undefined)
     return done
   }

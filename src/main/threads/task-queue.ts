@@ -12,14 +12,14 @@ interface Waiting {
 
 export interface TaskQueueOptions {
   readonly capacity: number
-  /** Beyond it tasks are refused: TooManyRequests. */
+  /** How many tasks may wait; further ones are refused with TooManyRequests. */
   readonly maxWaiting: number
 }
 
 export class TaskQueue {
   readonly #options: TaskQueueOptions
   #waiting: Waiting[] = []
-  /** Those before this are gone. */
+  /** The index of the first task that still waits; the places before it have been emptied. */
   #head = 0
   #running = 0
 

@@ -15,13 +15,13 @@ export interface HubWatcher {
   readonly scope: KeyRange
   readonly selectors: Selectors
   readonly trigger: Trigger | undefined
-  /** Nothing up to here is for it: the hub may be a little behind what it has written, or it asked for what comes later. */
+  /** Events up to this revision are not for this watcher: it has seen them already, or asked for later ones only. */
   readonly seenRevision: number
-  /** Who does not keep up has left the hub when it returns. */
+  /** A watcher that cannot take the frames, because its client does not keep up, leaves the hub during the call. */
   deliver(frames: HubFrames): void
-  /** The window has passed everybody: it cannot happen to who keeps up unless the thread stood still. */
+  /** The event window has passed the place of the hub. For watchers that keep up this means that the thread stood still. */
   expired(): void
-  /** The events cannot be shown. */
+  /** The events could not be converted to the form that the watchers of this hub asked for. */
   failed(error: unknown): void
 }
 

@@ -76,13 +76,13 @@ export async function listObjects(
     series.listed(page.fetched, page.items.length, page.index)
     return await writeConvertedList(request, snapshot.revision, page, release, context, form)
   } catch (error) {
-    // Whatever failed before the answer was under way: nothing reads the state any more.
+    // The list failed before its answer was under way, so nothing reads the snapshot any more.
     release()
     throw error
   }
 }
 
-/** Undefined: the storage must answer. */
+/** Where in memory to read, once memory has got there; undefined when the storage must answer. */
 async function arrivedAt(
   view: ResourceView,
   rootKey: string,
@@ -98,7 +98,7 @@ async function arrivedAt(
   }
 }
 
-/** What the answer is made of is let go when it is out, or when it cannot be made. */
+/** Releases the snapshot at the first call: when the answer is out, or when it cannot be made. */
 function releaseOnce(snapshot: Snapshot): () => void {
   let held = true
   return () => {
@@ -144,7 +144,7 @@ async function writeList(
   await writeJsonList(request, context, { head, bodies: items, skip: (body) => resource.itemSkip(body), state })
 }
 
-/** False: the pool has to answer. */
+/** False when the objects cannot be converted here and the pool has to answer. */
 async function writeConvertedList(
   request: ReadRequest,
   revision: number,
@@ -164,7 +164,7 @@ async function writeConvertedList(
     shown = await converting
     columns = form.shape === 'row' ? await converter.columns(form) : NOTHING
   } catch {
-    // As for one object: the pool says what is wrong.
+    // As in get.ts: the pool answers the request as a whole, and tells the client what is wrong.
     return false
   } finally {
     release()

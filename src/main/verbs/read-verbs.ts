@@ -43,9 +43,9 @@ export interface ReadVerbsOptions {
 
 export class ReadVerbs {
   readonly #options: ReadVerbsOptions
-  /** By the arena's name; with a form that is not memory's by the form's key, which begins with that name. */
+  /** Keyed by the name of the arena; hubs of another form by the key of the form, which begins with that name. */
   readonly #hubs = new Map<string, Hub>()
-  /** By resource: the memory whose objects were converted last. */
+  /** The arena whose objects were converted last, by resource. */
   readonly #convertedFrom = new Map<string, ArenaReader>()
   readonly #watches = new Map<
     { end(): void },

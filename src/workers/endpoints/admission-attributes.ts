@@ -3,7 +3,7 @@ import type { AdmissionAttributes, AdmissionOperation } from '../../admission/ch
 import type { KubeObject } from '../../api/object.js'
 import type { WorkerRequest } from './request.js'
 
-/** The finished object of one attempt at a write: what the attempt before it took is given back first. */
+/** Validating admission of one attempt at a write. What plugins took for the attempt before, as quota, is given back first. */
 export async function validateAttempt(worker: WorkerRequest, attributes: AdmissionAttributes): Promise<void> {
   await worker.settle(false)
   await worker.admission.validate(attributes)

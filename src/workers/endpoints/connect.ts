@@ -8,7 +8,7 @@ import { restOf } from '../../registry/rest-table.js'
 import { admissionAttributes } from './admission-attributes.js'
 import type { WorkerRequest } from './request.js'
 
-/** Undefined: there is nothing to show, and never will be. Throws a StatusError. */
+/** Where to pass the request on to; undefined when there is nothing to show and never will be. Throws a StatusError. */
 export async function connect(
   worker: WorkerRequest,
   dependencies: ConnectDependencies,
@@ -20,7 +20,7 @@ export async function connect(
   return connecter.connect({ info, query: worker.query, context: worker.context(false) }, dependencies)
 }
 
-/** Connecting is admitted too; its object are the options. */
+/** Admission sees a CONNECT too; the object that it is shown are the options of the request. */
 async function admit(worker: WorkerRequest): Promise<void> {
   const { info } = worker.request
   const own = worker.endpoint.info.subresources.find(({ name }) => name === info.subresource)

@@ -46,7 +46,7 @@ function managed(worker: WorkerRequest, decoded: KubeObject, fieldManager: strin
   return endpoint.fieldManager.update(undefined, object, manager, { now: worker.now() }) as KubeObject
 }
 
-/** What is created is no object of the store: a binding, an eviction, a token. */
+/** For handlers that create something that is not stored as an object of its own: a binding, an eviction, a token. */
 async function createThrough(
   worker: WorkerRequest,
   createNamed: NonNullable<EndpointHandler['create']>,

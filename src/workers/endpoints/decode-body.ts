@@ -97,7 +97,7 @@ function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: B
   }
 }
 
-/** Missing words are the endpoint's own; other ones are somebody else's object. */
+/** A body without kind or apiVersion is taken for the endpoint's own; one with another kind or apiVersion is refused. */
 export function checkKind(
   object: { readonly kind?: string; readonly apiVersion?: string },
   expected: GroupVersionKind,
@@ -117,7 +117,7 @@ export function checkKind(
   }
 }
 
-/** Kubernetes' decoder stops counting there. */
+/** Kubernetes' strict decoder reports at most so many errors of one body. */
 const MAX_STRICT_ERRORS = 100
 
 /** What a strict decoder found: an error, warnings, or nothing, as the client chose. */

@@ -37,11 +37,11 @@ import { ownedFilters, resetFilters } from './reset-filter.js'
 export interface EndpointTableOptions {
   readonly scheme: Scheme
   readonly restOptions: RESTOptionsGetter
-  /** For hooks and handlers; other endpoints they find in this table. */
+  /** What hooks and handlers are given; the other endpoints, which they may need too, are this table itself. */
   readonly dependencies: Omit<RESTDependencies, 'endpoints'>
   readonly eventTtlSeconds: number
   readonly allowPrivileged: boolean
-  /** Told of every object that is gone, however it went. */
+  /** Called for every object that has been deleted, also by an update that removed its last finalizer. */
   readonly deleted: (resource: GroupResource, object: KubeObject) => Promise<void>
 }
 
@@ -51,7 +51,7 @@ export class EndpointTable {
   readonly dependencies: RESTDependencies
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
-  /** By name, of defined resources alone. */
+  /** The requests that have not been answered, by the name of their resource; of defined resources alone. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>()
 
   constructor(options: EndpointTableOptions) {
@@ -59,7 +59,7 @@ export class EndpointTable {
     this.dependencies = { ...options.dependencies, endpoints: this }
   }
 
-  /** Throws 404 for what is not served. */
+  /** The endpoint of a path, made at the first request for it. Throws 404 for a resource that is not served. */
   find({
     apiGroup,
     apiVersion,
@@ -91,7 +91,7 @@ export class EndpointTable {
     const parentSchema = this.#schema(kind)
     const hubSchema = this.#schema(stored.info)
     const shape = {
-      // Two names of one set of objects: errors name the first.
+      // Where two groups serve the same objects (events), errors name the group under which they are stored.
       kind: { group: stored.info.group, kind: info.kind },
       namespaceScoped: info.namespaced,
       hasStatus: info.subresources.some((s) => s.name === 'status'),
@@ -131,7 +131,7 @@ export class EndpointTable {
     }
   }
 
-  /** Those under which it is served. */
+  /** The apiVersions under which a resource is served. */
   #versions({ group, resource }: ResourceInfo): string[] {
     const { catalogue } = this.#options.scheme
     return catalogue
@@ -140,7 +140,7 @@ export class EndpointTable {
       .map((version) => formatGroupVersion({ group, version }))
   }
 
-  /** Managers own fields in the version in which they wrote them. */
+  /** For FieldManager, which compares fields in the version in which their managers wrote them. */
   #converter(stored: StoredResource, info: ResourceInfo): VersionConverter {
     const own = hubConversion(stored, formatGroupVersion(info))
     const versions = new Set(this.#versions(info))
@@ -170,7 +170,7 @@ export class EndpointTable {
     return isStatus ? new StatusStrategy(shape, rules) : strategy
   }
 
-  /** Answered and never kept: a handler is all there is. */
+  /** The endpoint of a resource whose objects are answered and never stored, as a TokenReview: a handler is all it has. */
   #makeUnstored(info: ResourceInfo, subresource: string, row: HandlerRow | undefined): Endpoint {
     if (row === undefined) throw newGenericServerResponse(404)
     const kind = kindOf(info, subresource)
@@ -267,7 +267,7 @@ export class EndpointTable {
     return schema
   }
 
-  /** A request to a defined resource: what it uses is not released before it is done. */
+  /** Registers a request to a defined resource: forget() does not release the storage that it uses before it is done. */
   underWay<T>({ info }: Endpoint, answer: Promise<T>): Promise<T> {
     const name = formatGroupResource(info)
     const known = this.#underWay.get(name) ?? new Set()
@@ -276,7 +276,10 @@ export class EndpointTable {
     return answer.finally(() => known.delete(answer))
   }
 
-  /** What is asked for after this is made anew. Resolves when the requests that have what was before are done. */
+  /**
+   * Drops the endpoints and the storage of a resource that has changed; later requests make new ones. Resolves when the
+   * requests that still use the old ones are done and the old storage is released.
+   */
   async forget({ group, resource }: GroupResource): Promise<void> {
     for (const [key, { info }] of this.#endpoints)
       if (info.group === group && info.resource === resource) this.#endpoints.delete(key)
@@ -303,7 +306,7 @@ function fieldFilters(
   return owned === undefined ? resetFilters(apiVersions, strategy.resetFields) : ownedFilters(apiVersions, owned)
 }
 
-/** What bodies of an endpoint are: its own kind where it has one, as a Scale. */
+/** The kind of the bodies of an endpoint: a subresource may have one of its own, as a Scale. */
 function kindOf(info: ResourceInfo, subresource: string): GroupVersionKind {
   const own = info.subresources.find(({ name }) => name === subresource)
   const { group, version, kind } = own ?? info

@@ -10,9 +10,9 @@ import type { FieldManager } from './apply/field-manager.js'
 
 export interface Endpoint {
   readonly info: ResourceInfo
-  /** '' for the resource itself. */
+  /** The name of the subresource; '' for the resource itself. */
   readonly subresource: string
-  /** What bodies are of: a subresource may have a kind of its own. */
+  /** The kind of the bodies: a subresource may have one of its own. */
   readonly kind: GroupVersionKind
   readonly schema: StructSchema
   /** Of the hub version, which memory and strategies have. */
@@ -20,9 +20,9 @@ export interface Endpoint {
   readonly rules: ResourceRules
   /** The fields that selectors may name. */
   readonly selectableFields: readonly string[]
-  /** Of the resource; a 405 for what is never stored. */
+  /** The store of the resource; one that answers 405 for resources that are never stored. */
   readonly store: Store
-  /** What this endpoint does in the store's place. */
+  /** Carries out verbs in place of the store, for endpoints that do something else than store an object. */
   readonly handler: EndpointHandler | undefined
   readonly fieldManager: FieldManager
   /** Between the version of a request and the hub version; undefined when they are one. */

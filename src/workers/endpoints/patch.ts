@@ -196,7 +196,7 @@ async function afterApply(
   return endpoint.conversion?.toHub(object) ?? object
 }
 
-/** Who names a uid means an object that is there. */
+/** An apply that names a uid means an object that exists, so it must not create one. */
 function refuseUid({ request: { info } }: WorkerRequest, applied: JsonObject): void {
   const { uid = '' } = metadataOf(applied as KubeObject)
   if (uid === '') return
@@ -206,7 +206,7 @@ function refuseUid({ request: { info } }: WorkerRequest, applied: JsonObject): v
 
 interface AppliedConfiguration {
   readonly value: JsonObject
-  /** Keys given twice. */
+  /** What a strict decoder objects to in the document: keys that are given twice. */
   readonly strictErrors: readonly string[]
 }
 

@@ -30,7 +30,7 @@ export class WorkerRequest {
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
-  /** Without a signal nobody gives it up: a watch ends with its port. */
+  /** Watches have no signal: they end with their port. */
   constructor(
     request: PoolRequest,
     endpoint: Endpoint,
@@ -50,7 +50,7 @@ export class WorkerRequest {
     this.#warnings.add(text)
   }
 
-  /** Of an attempt: the next one decodes again. */
+  /** Keeps the paths of one attempt at a write; the next attempt decodes the body again and replaces them. */
   readonly noteEmptied = (paths: readonly JsonPath[]): void => {
     this.#emptied = paths
   }
@@ -71,7 +71,7 @@ export class WorkerRequest {
     for (const callback of outcomes) await callback(succeeded)
   }
 
-  /** With what admission noted for the audit log. */
+  /** The response with the annotations that admission made for the audit log. */
   withAnnotations(response: EncodedResponse): EncodedResponse {
     if (this.#annotations.size === 0) return response
     return { ...response, auditAnnotations: Object.fromEntries(this.#annotations) }
