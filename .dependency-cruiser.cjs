@@ -183,6 +183,13 @@ const WORKERS = [
 
 const MAIN = [
   {
+    name: 'main-reaches-no-strategy',
+    comment: 'front ends know resources by their facts; rules are loaded by the pool and the owner alone',
+    severity: 'error',
+    from: { path: room('main') },
+    to: { path: '^src/registry/[^/]+/[^/]+/strategy\\.ts$', reachable: true },
+  },
+  {
     name: 'main-reaches-no-storage',
     comment: 'the front end reads shared memory and asks the pool',
     severity: 'error',

@@ -12,6 +12,7 @@ import { encodeJson } from '#keelson/api/json/encode.js'
 import { decodeProtobuf, encodeProtobuf } from '#keelson/api/protobuf/envelope.js'
 import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
+import { rulesOf } from '#keelson/registry/rules-table.js'
 import { DEFAULT_ETCD_OPTIONS } from '#keelson/storage/factory/factory-options.js'
 import { draftsOf } from '#keelson/workers/owner-objects.js'
 import { Scheme } from '#keelson/workers/scheme/scheme.js'
@@ -42,7 +43,7 @@ export async function run(): Promise<{ name: string; figure: string; note?: stri
 /** From stored bytes to published memory. */
 function ownerRows(): { name: string; figure: string }[] {
   const etcdOptions = { ...DEFAULT_ETCD_OPTIONS, etcdServers: ['http://127.0.0.1:2379'] }
-  const scheme = new Scheme({ etcdOptions, runtimeConfig: [] }, undefined)
+  const scheme = new Scheme({ etcdOptions, runtimeConfig: [] }, undefined, rulesOf)
   const { codec } = scheme.newConfig({ group: '', resource: 'pods' })
   const tree = decodeJson(encodeJson(pod, scheme.kind('', 'v1', 'Pod')!), scheme.kind('', 'v1', 'Pod')!).object
   const stored = codec.encode(tree)

@@ -10,7 +10,6 @@ import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
 import type { KubeObject } from '../api/object.js'
 import { factsOf } from './facts-table.js'
 import type { HubConversion, ResourceRules } from './generic/resource-rules.js'
-import { rulesOf } from './rules-table.js'
 
 export interface StoredResource {
   readonly groupResource: GroupResource
@@ -20,6 +19,7 @@ export interface StoredResource {
   readonly arena: string
   /** In its hub version, which memory holds: the preferred one of all that there are, served or not. */
   readonly info: ResourceInfo
+  /** Empty in threads that do not look into objects. */
   readonly rules: ResourceRules
   /** What selectors may name. */
   readonly fields: readonly FieldSpec[]
@@ -33,8 +33,10 @@ export interface StoredKind extends Pick<StoredResource, 'name' | 'rules'> {
 /** Kinds that are answered and never kept: reviews, bindings. */
 const isStored = (info: ResourceInfo): boolean => info.verbs.includes('get') && info.storageVersionHash !== undefined
 
+export type RulesSource = (resource: GroupResource) => ResourceRules
+
 /** One for each resource that is served in any version. `all` are the versions that there are. */
-export function storedResources(served: Catalogue, all: Catalogue): StoredResource[] {
+export function storedResources(served: Catalogue, all: Catalogue, rulesOf: RulesSource): StoredResource[] {
   const hubs = new Map<string, ResourceInfo>()
   for (const info of all.resources) {
     const name = formatGroupResource(info)
@@ -49,15 +51,17 @@ export function storedResources(served: Catalogue, all: Catalogue): StoredResour
       hubs.has(formatGroupResource(other)),
     )
     const arena = formatGroupResource(first ?? groupResource)
-    found.set(name, storedResource(groupResource, name, arena, hubs.get(arena) ?? info))
+    found.set(name, { ...storedAs(groupResource, hubs.get(arena) ?? info), name, arena, rules: rulesOf(groupResource) })
   }
   return [...found.values()]
 }
 
-function storedResource(groupResource: GroupResource, name: string, arena: string, info: ResourceInfo): StoredResource {
-  const rules = rulesOf(groupResource)
+function storedAs(
+  groupResource: GroupResource,
+  info: ResourceInfo,
+): Pick<StoredResource, 'groupResource' | 'info' | 'fields'> {
   const metadata = info.namespaced ? METADATA_FIELDS : METADATA_FIELDS.slice(0, 1)
-  return { groupResource, name, arena, info, rules, fields: [...metadata, ...(rules.indexedFields ?? [])] }
+  return { groupResource, info, fields: [...metadata, ...(factsOf(groupResource).indexedFields ?? [])] }
 }
 
 /** Between a version and the hub; undefined for the hub version itself. */

@@ -9,6 +9,7 @@ import { recordDraft } from '../api/json/record-scan.js'
 import { assert } from '../lib/assert.js'
 import type { Recorder } from '../metrics/recorder.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
+import { rulesOf } from '../registry/rules-table.js'
 import { identityTransformer } from '../storage/contract/transformer.js'
 import { resolveStorageType } from '../storage/factory/storage-config.js'
 import type { OwnerResources } from './owner/owner-resources.js'
@@ -19,7 +20,7 @@ export async function openOwnerResources(options: unknown, recorder: Recorder): 
   const schemeOptions = options as SchemeOptions
   const { etcdOptions } = schemeOptions
   const transformers = await openTransformers(etcdOptions, recorder)
-  const scheme = new Scheme(schemeOptions, transformers?.transformers)
+  const scheme = new Scheme(schemeOptions, transformers?.transformers, rulesOf)
   const isEmbedded = resolveStorageType(etcdOptions.storageBackend, etcdOptions.etcdServers) === 'embedded'
   return {
     transformer: ({ resource }) =>

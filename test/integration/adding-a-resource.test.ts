@@ -34,14 +34,14 @@ const blocks = (): Block[] =>
   )
 
 /** The import stands with the others, the entry in the table. */
-function addRules(folder: string, name: string, line: string): void {
-  const file = path.join(folder, 'src/registry/rules-table.ts')
+function addRow(folder: string, table: 'rules' | 'facts', name: string, line: string): void {
+  const file = path.join(folder, `src/registry/${table}-table.ts`)
   const [, symbol] = /import \{ (\w+) \}/.exec(line)!
-  const table = readFileSync(file, 'utf8').replace(
-    /(const RULES: [^\n]*\n)/,
+  const text = readFileSync(file, 'utf8').replace(
+    /(const (?:RULES|FACTS): [^\n]*\n)/,
     (_, head: string) => `${head}  '${name}': ${symbol},\n`,
   )
-  writeFileSync(file, `${line}${table}`)
+  writeFileSync(file, `${line}${text}`)
 }
 
 function copyOfProject(): string {
@@ -55,7 +55,7 @@ function copyOfProject(): string {
       mkdirSync(path.dirname(file), { recursive: true })
       writeFileSync(file, text)
     } else if (action === 'append') appendFileSync(file, text)
-    else addRules(folder, target, text)
+    else addRow(folder, action === 'facts' ? 'facts' : 'rules', target, text)
   }
   return folder
 }
@@ -64,7 +64,7 @@ t.test('the resource of the document', async (t) => {
   const all = blocks()
   t.same(
     all.map(({ action }) => action),
-    ['file', 'append', 'file', 'rules'],
+    ['file', 'append', 'file', 'rules', 'file', 'facts'],
   )
   const lines = all.reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0)
   t.ok(lines < 60, `${lines} lines`)

@@ -2,6 +2,7 @@
  * Thread: any. What is known of a resource without looking into its objects, as src/registry/<group>/<resource>/facts.ts
  * states it: plain data, so that threads that load no rules can have it. All of it is optional.
  */
+import type { FieldSpec } from '../../api/json/field-spec.js'
 import type { ResourceStorage } from '../../storage/factory/storage-config.js'
 
 export interface ConnectedSubresource {
@@ -18,6 +19,8 @@ export interface ResourceFacts {
   readonly connects?: Readonly<Record<string, ConnectedSubresource>>
   /** In memory whatever the flags of the watch cache say: every request is decided by it. */
   readonly alwaysCached?: boolean
+  /** Fields that are kept with its objects for selectors, beyond metadata.name and metadata.namespace, which every resource has. */
+  readonly indexedFields?: readonly FieldSpec[]
   /** Indexed fields that no selector may name; `regarding.` stands for all that begin so. */
   readonly unselectableFields?: readonly string[]
   /** Fields that selectors may name though no object has them. */

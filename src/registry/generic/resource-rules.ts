@@ -3,7 +3,6 @@
  * is optional: a resource without particular rules needs no file. Functions are pure: objects in, findings out.
  */
 import type { FieldError } from '../../api/field-error.js'
-import type { FieldSpec } from '../../api/json/field-spec.js'
 import type { KubeObject } from '../../api/object.js'
 import type { NameRule } from '../../api/validation/names.js'
 import type { DeleteOptions, GarbageCollectionPolicy, RequestContext } from './strategy.js'
@@ -99,8 +98,6 @@ export interface ResourceRules<T extends KubeObject = KubeObject> extends Update
   readonly subresources?: Readonly<Record<string, PartRules<T>>>
   checkGracefulDelete?(object: T, options: DeleteOptions, context: RequestContext): boolean
   readonly garbageCollection?: GarbageCollectionPolicy
-  /** Beyond metadata.name and metadata.namespace, which every resource has. */
-  readonly indexedFields?: readonly FieldSpec[]
   readonly table?: TableRules<T>
   /** Beyond having lost its last finalizer: what else must hold for an update to end an object. */
   shouldDeleteDuringUpdate?(next: T, existing: T): boolean

@@ -10,6 +10,7 @@ import type { Recorder } from '../../metrics/recorder.js'
 import { StoreMetrics } from '../../metrics/store-metrics.js'
 import type { OwnerLine, PoolStart } from '../../protocol/pool-start.js'
 import { StorageFactoryRESTOptionsGetter } from '../../registry/generic/rest-options.js'
+import { rulesOf } from '../../registry/rules-table.js'
 import {
   RawStorages,
   type StorageDecorator,
@@ -39,7 +40,7 @@ export async function openPoolStorages(
   const { etcdOptions } = start
   const cache = await CacheClient.attach(line.port)
   const transformers = await openTransformers(etcdOptions, recorder, logger)
-  const scheme = new Scheme(start, transformers?.transformers)
+  const scheme = new Scheme(start, transformers?.transformers, rulesOf)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
   const clusters = scheme.configs().map(transportKey)
   const rawStorages = new RawStorages({

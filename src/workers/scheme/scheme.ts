@@ -12,7 +12,7 @@ import type { ScalarSchema, SchemaSource, StructSchema } from '../../api/schema.
 import { assert } from '../../lib/assert.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
 import { storageExceptions } from '../../registry/facts-table.js'
-import { type StoredResource, storedResources } from '../../registry/stored-resource.js'
+import { type RulesSource, type StoredResource, storedResources } from '../../registry/stored-resource.js'
 import {
   CustomResourceStorageFactory,
   type DefaultStorageFactory,
@@ -45,6 +45,7 @@ interface DefinedResource {
 }
 
 export class Scheme implements SchemaSource, StorageFactory {
+  readonly #rulesOf: RulesSource
   readonly #builtinSchemas = new BuiltinSchemas()
   readonly #builtinCatalogue: Catalogue
   readonly #builtinStored: ReadonlyMap<string, StoredResource>
@@ -53,11 +54,15 @@ export class Scheme implements SchemaSource, StorageFactory {
   readonly #defined = new Map<string, DefinedResource>()
   #catalogue: Catalogue
 
-  constructor({ etcdOptions, runtimeConfig }: SchemeOptions, transformers: Transformers) {
+  /** `rulesOf` is the table of rules in threads that look into objects. The others have none, and load no strategy for it. */
+  constructor({ etcdOptions, runtimeConfig }: SchemeOptions, transformers: Transformers, rulesOf: RulesSource) {
     const all = Catalogue.builtin()
+    this.#rulesOf = rulesOf
     this.#builtinCatalogue = servedByConfig(runtimeConfig, all)
     this.#catalogue = this.#builtinCatalogue
-    this.#builtinStored = new Map(storedResources(this.#catalogue, all).map((resource) => [resource.name, resource]))
+    this.#builtinStored = new Map(
+      storedResources(this.#catalogue, all, rulesOf).map((resource) => [resource.name, resource]),
+    )
     const newCodec = (config: StorageCodecConfig) => this.#newCodec(config)
     const optional = transformers === undefined ? {} : { transformers }
     this.#builtinStorage = newStorageFactory(etcdOptions, {
@@ -132,7 +137,7 @@ export class Scheme implements SchemaSource, StorageFactory {
     const { group, resource, kind, storageVersion, versions } = definition
     const name = formatGroupResource(definition)
     const hub = infos.filter((info) => info.version === storageVersion)
-    const [stored] = storedResources(new Catalogue(hub), new Catalogue(hub))
+    const [stored] = storedResources(new Catalogue(hub), new Catalogue(hub), this.#rulesOf)
     assert(stored !== undefined, `the storage version of ${name} is one of its versions`)
     const selectable = [...new Set(versions.flatMap((version) => version.selectableFields ?? []))]
     const fields = [...stored.fields, ...selectable.map((path) => ({ name: path }))]

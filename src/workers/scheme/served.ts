@@ -8,11 +8,14 @@ import type { ResourceChange } from '../../protocol/resource-change.js'
 import { factsOf } from '../../registry/facts-table.js'
 import { fieldLabels } from '../../registry/field-labels.js'
 import type { ResourceFacts } from '../../registry/generic/resource-facts.js'
+import type { ResourceRules } from '../../registry/generic/resource-rules.js'
 import type { StoredResource } from '../../registry/stored-resource.js'
 import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { WatchCacheSizes } from '../../storage/factory/factory-overrides.js'
 import { type StorageConfig, transportKey } from '../../storage/factory/storage-config.js'
 import { Scheme, type SchemeOptions } from './scheme.js'
+
+const NO_RULES: ResourceRules = {}
 
 export interface ServedPath {
   readonly info: Catalogue['resources'][number]
@@ -39,7 +42,7 @@ export class Served {
 
   constructor(options: SchemeOptions) {
     this.#options = options
-    this.#scheme = new Scheme(options, undefined)
+    this.#scheme = new Scheme(options, undefined, () => NO_RULES)
     this.#sizes = new WatchCacheSizes(options.etcdOptions.watchCacheSizes)
     this.clusters = this.#scheme.configs()
     this.#clusterOf = new Map(this.clusters.map((config, i) => [transportKey(config), i]))

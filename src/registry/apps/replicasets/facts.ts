@@ -2,6 +2,7 @@
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
 export const replicaSetFacts: ResourceFacts = {
+  indexedFields: [{ name: 'status.replicas', default: '0' }],
   storage: {
     cohabitating: [
       { group: 'apps', resource: 'replicasets' },

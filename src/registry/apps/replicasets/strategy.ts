@@ -62,7 +62,6 @@ export const replicaSetRules: ResourceRules<ReplicaSet> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
-  indexedFields: [{ name: 'status.replicas', default: '0' }],
   setDefaults,
   validate,
   validateUpdate: (object, old) => [

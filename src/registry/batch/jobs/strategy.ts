@@ -191,7 +191,6 @@ export const jobRules: ResourceRules<Job> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
   garbageCollection: 'OrphanDependents',
-  indexedFields: [{ name: 'status.successful', paths: [['status', 'succeeded']], default: '0' }],
   setDefaults,
   prepareForCreate,
   validate,

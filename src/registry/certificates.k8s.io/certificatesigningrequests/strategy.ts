@@ -197,7 +197,6 @@ export const certificateSigningRequestRules: ResourceRules<CertificateSigningReq
   subresources: { approval: approvalRules },
   resetFields: [['spec'], ['status']],
   nameRule: () => [],
-  indexedFields: [{ name: 'spec.signerName' }],
   prepareForCreate: (object, { user }) => {
     const csr = object
     csr.spec ??= {}

@@ -50,7 +50,6 @@ function phaseErrors(object: Namespace): FieldError[] {
 export const namespaceRules: ResourceRules<Namespace> = {
   returnDeletedObject: true,
   nameRule: dnsLabelName,
-  indexedFields: [{ name: 'status.phase' }],
   setDefaults: (object) => {
     if ((object.metadata?.generateName ?? '') === '') labelWithName(object)
   },

@@ -121,7 +121,6 @@ function warnings(object: Node): string[] {
 }
 
 export const nodeRules: ResourceRules<Node> = {
-  indexedFields: [{ name: 'spec.unschedulable', default: 'false' }],
   statusOnCreate: true,
   setDefaults,
   prepareForCreate: (object) => {

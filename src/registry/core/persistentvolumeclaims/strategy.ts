@@ -94,7 +94,6 @@ const bound = ({ spec }: PersistentVolumeClaim): boolean => (spec?.volumeName ??
 
 export const persistentVolumeClaimRules: ResourceRules<PersistentVolumeClaim> = {
   returnDeletedObject: true,
-  indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
   setDefaults: (claim) => {
     claim.spec ??= {}
     claim.status ??= {}

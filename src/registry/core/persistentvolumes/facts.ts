@@ -1,4 +1,7 @@
 /** Thread: any. Persistent volumes keep a field `name` that cannot be asked for. */
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
-export const persistentVolumeFacts: ResourceFacts = { unselectableFields: ['name'] }
+export const persistentVolumeFacts: ResourceFacts = {
+  indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
+  unselectableFields: ['name'],
+}

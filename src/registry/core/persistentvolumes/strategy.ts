@@ -122,7 +122,6 @@ function keepPhaseTime(volume: PersistentVolume, old: PersistentVolume, context:
 
 export const persistentVolumeRules: ResourceRules<PersistentVolume> = {
   returnDeletedObject: true,
-  indexedFields: [{ name: 'name', paths: [['metadata', 'name']] }],
   setDefaults,
   prepareForCreate: (object, context) => {
     object['status'] = { phase: 'Pending', lastPhaseTransitionTime: formatTime(context.now()) }

@@ -2,6 +2,16 @@
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
 export const podFacts: ResourceFacts = {
+  indexedFields: [
+    { name: 'spec.nodeName' },
+    { name: 'spec.restartPolicy' },
+    { name: 'spec.schedulerName' },
+    { name: 'spec.serviceAccountName' },
+    { name: 'spec.hostNetwork', default: 'false' },
+    { name: 'status.phase' },
+    { name: 'status.podIP' },
+    { name: 'status.nominatedNodeName' },
+  ],
   connects: { attach: {}, exec: {}, log: {}, portforward: {}, proxy: { subpath: true } },
   phantomFields: ['status.podIPs'],
 }

@@ -119,16 +119,6 @@ function checkGracefulDelete(object: Pod, options: DeleteOptions): boolean {
 export const podRules: ResourceRules<Pod> = {
   podSpecAt: ['spec'],
   generationFields: ['spec'],
-  indexedFields: [
-    { name: 'spec.nodeName' },
-    { name: 'spec.restartPolicy' },
-    { name: 'spec.schedulerName' },
-    { name: 'spec.serviceAccountName' },
-    { name: 'spec.hostNetwork', default: 'false' },
-    { name: 'status.phase' },
-    { name: 'status.podIP' },
-    { name: 'status.nominatedNodeName' },
-  ],
   setDefaults,
   prepareForCreate,
   prepareForUpdate,

@@ -80,7 +80,6 @@ export const replicationControllerRules: ResourceRules<ReplicationController> = 
   generationFields: ['spec'],
   metadataOnUpdate: 'changes',
   garbageCollection: 'OrphanDependents',
-  indexedFields: [{ name: 'status.replicas', default: '0' }],
   setDefaults,
   validate,
   warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],

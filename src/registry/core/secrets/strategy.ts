@@ -66,7 +66,6 @@ function setDefaults(secret: Secret): void {
 }
 
 export const secretRules: ResourceRules<Secret> = {
-  indexedFields: [{ name: 'type' }],
   setDefaults,
   validate,
   validateUpdate: (object, old) => [

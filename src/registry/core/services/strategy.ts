@@ -74,7 +74,6 @@ export const serviceRules: ResourceRules<Service> = {
   allowCreateOnUpdate: true,
   metadataOnUpdate: 'changes',
   returnDeletedObject: true,
-  indexedFields: [{ name: 'spec.clusterIP' }, { name: 'spec.type' }],
   setDefaults: setServiceDefaults,
   prepareForCreate: (service) => {
     service.status = { loadBalancer: {} }

@@ -100,32 +100,9 @@ function changeErrors(object: KubeObject, old: KubeObject): Errors {
   ]
 }
 
-const REFERENCE = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVersion', 'fieldPath']
-const either = (name: string): string[][] => [
-  ['involvedObject', name],
-  ['regarding', name],
-]
-
 const shared: ResourceRules<Event> = {
   allowCreateOnUpdate: true,
   expires: 'event-ttl',
-  indexedFields: [
-    ...REFERENCE.map((name) => ({ name: `involvedObject.${name}`, paths: either(name) })),
-    ...REFERENCE.map((name) => ({ name: `regarding.${name}`, paths: either(name) })),
-    { name: 'reason' },
-    { name: 'reportingComponent', paths: [['reportingComponent'], ['reportingController']] },
-    { name: 'reportingController', paths: [['reportingComponent'], ['reportingController']] },
-    {
-      name: 'source',
-      paths: [
-        ['source', 'component'],
-        ['deprecatedSource', 'component'],
-        ['reportingComponent'],
-        ['reportingController'],
-      ],
-    },
-    { name: 'type' },
-  ],
   table: eventTable,
 }
 

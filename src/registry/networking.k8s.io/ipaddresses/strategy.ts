@@ -40,7 +40,6 @@ const TABLE = tableOf<IPAddress>(text('ParentRef', 'The object that the address 
 export const ipAddressRules: ResourceRules<IPAddress> = {
   generateName: (base) => base,
   nameRule: (name) => strictIP(name, FieldPath.of('metadata', 'name')).map(({ detail }) => detail),
-  indexedFields: [{ name: 'spec.parentRef.name' }, { name: 'spec.parentRef.namespace' }],
   validate,
   validateUpdate: (object, old) => {
     const parents = [object, old].map((item) => item.spec?.parentRef)

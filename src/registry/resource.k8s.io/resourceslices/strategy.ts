@@ -83,7 +83,6 @@ export const resourceSliceRules: ResourceRules<ResourceSlice> = {
   metadataOnUpdate: 'changes',
   conversions: { [V1BETA1]: slicesV1beta1 },
   generationFields: ['spec'],
-  indexedFields: [{ name: 'spec.nodeName' }, { name: 'spec.driver' }],
   prepareForCreate: (object, context) => prepare(object, context.now()),
   prepareForUpdate: (object, _old, context) => prepare(object, context.now()),
   validate: (object) => errorsOf(object),
