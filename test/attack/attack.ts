@@ -23,17 +23,25 @@ export interface Lane {
   round: number
 }
 
+/** Lanes begin one after the other: hundreds of handshakes in one moment measure the processor and nothing else. */
+const STAGGER_MS = 30
 const KEPT_FINDINGS = 50
 const SHOWN = 600
 
 /** What attackers did, in numbers, and what was wrong, in words. */
 export class AttackLog {
   readonly counts = new Map<string, number>()
+  readonly slowest = new Map<string, { readonly ms: number; readonly request: string }>()
   readonly findings: string[] = []
   wrongs = 0
 
   count(name: string, by = 1): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + by)
+  }
+
+  /** Keeps the one request of an attacker that was answered last of all: where work that grows too fast shows first. */
+  took(name: string, ms: number, request: string): void {
+    if (ms > (this.slowest.get(name)?.ms ?? 0)) this.slowest.set(name, { ms, request: request.slice(0, SHOWN) })
   }
 
   wrong(where: string, what: string): void {
@@ -52,6 +60,7 @@ export async function runLanes(
   await Promise.all(
     Array.from({ length: lanes }, async (_, i) => {
       const lane = { name: `${name}/${i}`, random: new Random(attack.seed * 1000 + hash(name) + i), round: 0 }
+      await pause(i * STAGGER_MS, attack.signal)
       for (; !attack.signal.aborted; lane.round++) {
         attack.log.count(`${name} rounds`)
         try {

@@ -7,14 +7,24 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface Delay {
   /** How late the timer came at most. */
   readonly timerLateMs: number
-  /** Of the server's thread that waited longest for a processor. */
+  /** How long the server's threads stood ready without a processor: of those that waited longest, as many as a request passes. */
   readonly unscheduledMs: number
+  /** How long the busiest thread of the server ran: what the time span would have been on a machine of its own. */
+  readonly ranMs: number
+}
+
+interface ThreadTimes {
+  readonly ranMs: number
+  readonly waitedMs: number
 }
 
 export interface DelayWindow {
   lateMs: number
-  readonly waits: Map<string, number>
+  readonly before: ReadonlyMap<string, ThreadTimes>
 }
+
+/** A front end, the pool and the owner wait one after the other for one request. */
+const PASSED_THREADS = 3
 
 const TICK_MS = 10
 /** Older windows are compared with numbers this old at most. */
@@ -25,7 +35,7 @@ export class MachineDelay {
   readonly #pid: number
   readonly #open = new Set<DelayWindow>()
   #expected = 0
-  #waits = new Map<string, number>()
+  #times: ReadonlyMap<string, ThreadTimes> = new Map()
   #sampledAt = 0
 
   constructor(pid: number) {
@@ -39,7 +49,7 @@ export class MachineDelay {
   }
 
   open(): DelayWindow {
-    const window = { lateMs: 0, waits: this.#sample() }
+    const window = { lateMs: 0, before: this.#sample() }
     this.#open.add(window)
     return window
   }
@@ -47,11 +57,16 @@ export class MachineDelay {
   close(window: DelayWindow): Delay {
     this.#open.delete(window)
     const late = performance.now() - this.#expected
-    const now = this.#sample()
-    let unscheduledMs = 0
-    for (const [thread, waited] of now)
-      unscheduledMs = Math.max(unscheduledMs, waited - (window.waits.get(thread) ?? 0))
-    return { timerLateMs: Math.max(window.lateMs, late), unscheduledMs }
+    const waits: number[] = []
+    let ranMs = 0
+    for (const [thread, times] of this.#sample()) {
+      const before = window.before.get(thread)
+      waits.push(times.waitedMs - (before?.waitedMs ?? 0))
+      ranMs = Math.max(ranMs, times.ranMs - (before?.ranMs ?? 0))
+    }
+    const longest = waits.sort((a, b) => b - a).slice(0, PASSED_THREADS)
+    const unscheduledMs = longest.reduce((sum, wait) => sum + wait, 0)
+    return { timerLateMs: Math.max(window.lateMs, late), unscheduledMs, ranMs }
   }
 
   #tick(): void {
@@ -62,22 +77,21 @@ export class MachineDelay {
     for (const window of this.#open) window.lateMs = Math.max(window.lateMs, late)
   }
 
-  /** Milliseconds on the run queue by thread. */
-  #sample(): Map<string, number> {
-    if (performance.now() - this.#sampledAt < SAMPLE_MS) return this.#waits
+  #sample(): ReadonlyMap<string, ThreadTimes> {
+    if (performance.now() - this.#sampledAt < SAMPLE_MS) return this.#times
     this.#sampledAt = performance.now()
-    const waits = new Map<string, number>()
+    const times = new Map<string, ThreadTimes>()
     const folder = `/proc/${this.#pid}/task`
     try {
       for (const thread of readdirSync(folder)) {
-        const [, waitedNs = '0'] = readFileSync(`${folder}/${thread}/schedstat`, 'latin1').split(' ')
-        waits.set(thread, Number(waitedNs) / 1e6)
+        const [ranNs = 0, waitedNs = 0] = readFileSync(`${folder}/${thread}/schedstat`, 'latin1').split(' ').map(Number)
+        times.set(thread, { ranMs: ranNs / 1e6, waitedMs: waitedNs / 1e6 })
       }
     } catch {
       // A thread, or the server, ended between the two reads: what is known so far has to do.
-      return this.#waits
+      return this.#times
     }
-    this.#waits = waits
-    return waits
+    this.#times = times
+    return times
   }
 }

@@ -26,9 +26,12 @@ export interface QuietReport {
   readonly timerLateMs: number
 }
 
-/** What a request took that neither the timer's lateness nor waiting for a processor accounts for. */
-export const unexplainedMs = ({ tookMs, timerLateMs, unscheduledMs }: Stall): number =>
-  tookMs - timerLateMs - unscheduledMs
+/**
+ * What a request took that a busy machine does not account for: neither the timer's lateness nor waiting for processors.
+ * Where one thread ran for longer than that, this is what it would have taken on an idle machine.
+ */
+export const unexplainedMs = ({ tookMs, timerLateMs, unscheduledMs, ranMs }: Stall): number =>
+  Math.max(tookMs - timerLateMs - unscheduledMs, Math.min(ranMs, tookMs))
 
 export class QuietProcess {
   readonly #child: ChildProcess

@@ -72,6 +72,8 @@ export function table(outcome: Outcome): string {
     ['SIGTERM', outcome.ended],
   )
   for (const [name, count] of [...outcome.log.counts].sort()) rows.push([name, String(count)])
+  for (const [name, { ms: took, request }] of outcome.log.slowest)
+    rows.push([`${name} slowest`, `${ms(took)}: ${JSON.stringify(request)}`])
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
@@ -97,7 +99,7 @@ function quietRows(quiet: QuietReport): [string, string][] {
       'stalls over 1 s',
       longest === undefined
         ? 'none'
-        : `${stalls.length}; most unexplained: ${longest.what} took ${ms(longest.tookMs)}, timer ${ms(longest.timerLateMs)} late, threads without a processor ${ms(longest.unscheduledMs)}`,
+        : `${stalls.length}; most unexplained: ${longest.what} took ${ms(longest.tookMs)}, timer ${ms(longest.timerLateMs)} late, threads without a processor ${ms(longest.unscheduledMs)}, busiest thread ran ${ms(longest.ranMs)}`,
     ],
   ]
 }

@@ -1,4 +1,5 @@
 /** One attack from beginning to end: server, world, quiet client, attackers, and what is looked at after. */
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import path from 'node:path'
@@ -135,8 +136,9 @@ async function fight(
   before: ReadonlyMap<string, string>,
 ): Promise<void> {
   const over = new AbortController()
-  // Every connection of every attacker listens for the end.
   const { signal } = over
+  // Every connection of every attacker listens for the end.
+  setMaxListeners(0, signal)
   const running = Promise.all(attackers.map((attacker) => attacker.run({ server, seed, signal, log })))
   const deadline = performance.now() + seconds * 1000
   const looking = (async () => {

@@ -23,6 +23,8 @@ interface ReadOptions {
 }
 
 const LIMIT_BYTES = 4 * 1024 * 1024
+const SHORT_BYTES = 64 * 1024
+const CHUNKED_END = Buffer.from('0\r\n\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** One for all connections: to make one costs more than a handshake. */
 export const CLIENT_CONTEXT = tls.createSecureContext()
@@ -36,6 +38,8 @@ export class Wire {
   readonly #signal: AbortSignal
   #parts: Buffer[] = []
   #size = 0
+  /** By its Content-Length; -1: it has none; 0: not yet looked at. */
+  #expected = 0
   #closed = false
   #wake: (() => void) | undefined
 
@@ -78,15 +82,14 @@ export class Wire {
     const deadline = performance.now() + deadlineMs
     let ended: WireAnswer['ended'] = 'timeout'
     for (;;) {
-      const bytes = this.#bytes()
-      if (!rest && wholeLength(bytes) !== undefined) ended = 'whole'
-      else if (bytes.byteLength > limitBytes) ended = 'limit'
+      if (!rest && this.#mayBeWhole() && wholeLength(this.#bytes()) !== undefined) ended = 'whole'
+      else if (this.#size > limitBytes) ended = 'limit'
       else if (this.#closed) ended = 'closed'
       else if (performance.now() < deadline && !this.#signal.aborted) {
         await this.#more(deadline - performance.now())
         continue
       }
-      return this.#take(bytes, ended)
+      return this.#take(this.#bytes(), ended)
     }
   }
 
@@ -102,8 +105,18 @@ export class Wire {
     const left = bytes.subarray(length)
     this.#parts = left.byteLength > 0 ? [left] : []
     this.#size = left.byteLength
+    this.#expected = 0
     const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(head)?.[1] ?? 0)
     return { status, head, body: headEnd < 0 ? Buffer.alloc(0) : bytes.subarray(headEnd + 4, length), ended }
+  }
+
+  /** Looks at the end only: to put the parts of a long answer together again and again would take longer than to read it. */
+  #mayBeWhole(): boolean {
+    const last = this.#parts.at(-1)
+    if (last === undefined || this.#size < SHORT_BYTES || last.byteLength < CHUNKED_END.byteLength) return true
+    if (this.#expected === 0) this.#expected = expectedLength(this.#bytes())
+    if (this.#expected > 0) return this.#size >= this.#expected
+    return last.subarray(-CHUNKED_END.byteLength).equals(CHUNKED_END)
   }
 
   #bytes(): Buffer {
@@ -131,6 +144,12 @@ export class Wire {
     this.#signal.removeEventListener('abort', this.#abort)
     this.#wake?.()
   }
+}
+
+function expectedLength(bytes: Buffer): number {
+  const headEnd = bytes.indexOf(HEAD_END)
+  const length = /\r\ncontent-length: (\d+)/i.exec(bytes.toString('latin1', 0, Math.max(0, headEnd)))
+  return length === null ? -1 : headEnd + HEAD_END.byteLength + Number(length[1])
 }
 
 /** How many bytes the first answer has; undefined while more is to come or nobody can say. */

@@ -11,7 +11,8 @@ import { CANARY } from '../world.js'
 const LANES = 6
 const DEADLINE_MS = 20_000
 /** A watch that was granted goes on: its head is all that is wanted. */
-const WATCH_DEADLINE_MS = 100
+const WATCH_DEADLINE_MS = 1500
+/** What an odd request leads to besides its answer is waited for as long. */
 const ODD_DEADLINE_MS = 400
 
 const USERS = ['watcher', 'editor', 'namer', 'nobody', 'anonymous']
@@ -274,7 +275,8 @@ async function strike(attack: Attack, lane: Lane, keeper: WireKeeper): Promise<v
   const isOdd =
     isAmbiguous || /[\s#\\]|^[^/]/.test(target) || ['HEAD', 'CONNECT', 'BREW', 'get', 'TRACE'].includes(method)
   const mayGoOn = /watch|follow|Upgrade|Expect/.test(`${target} ${headers.join(' ')}`)
-  const deadlineMs = mayGoOn ? WATCH_DEADLINE_MS : isOdd ? ODD_DEADLINE_MS : DEADLINE_MS
+  const waits = isAmbiguous || method === 'HEAD' ? ODD_DEADLINE_MS : WATCH_DEADLINE_MS
+  const deadlineMs = mayGoOn || isOdd ? waits : DEADLINE_MS
   const answer = await keeper.ask(bytes, { deadlineMs, rest: isAmbiguous }, isOdd || mayGoOn)
   attack.log.count(`few-rights ${answer.status}`)
   judge(attack, lane, crafted, answer)

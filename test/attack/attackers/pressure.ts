@@ -4,17 +4,18 @@ import { type Attack, type Attacker, pause, runLanes } from '../attack.js'
 import { requestBytes, Wire, WireKeeper } from '../wire.js'
 
 const WATCHES = 60
-const WATCH_MS = 5000
+const WATCH_MS = 15_000
 const SELECTOR_TERMS = 150
 const BIG_BYTES = 900_000
 const DEADLINE_MS = 30_000
 const FLOOD = 60
+const FLOOD_MS = 5000
 const CROWD = '/api/v1/namespaces/crowd'
 
-/** A connection that watches with a selector as long as a request line allows, and reads what comes. */
+/** A connection that watches with a long selector, which every event is held against and none fits. */
 async function watch(attack: Attack, random: Random): Promise<void> {
   const wire = await Wire.open(attack.server, attack.signal)
-  const terms = Array.from({ length: SELECTOR_TERMS }, (_, i) => `l${i} notin (v${random.below(1000)},w)`).join(',')
+  const terms = Array.from({ length: SELECTOR_TERMS }, (_, i) => `l${i} in (v${random.below(1000)},w)`).join(',')
   const target = `${CROWD}/configmaps?watch=1&labelSelector=${encodeURIComponent(terms)}`
   wire.send(requestBytes({ method: 'GET', target, token: 'crowd' }))
   const { status } = await wire.answer({ deadlineMs: random.below(WATCH_MS) })
@@ -50,7 +51,7 @@ async function flood(attack: Attack, random: Random): Promise<void> {
     if (said !== '') wire.value.send(said)
   }
   attack.log.count('pressure connections', wires.length)
-  await pause(random.below(1000), attack.signal)
+  await pause(random.below(FLOOD_MS), attack.signal)
   for (const wire of wires) if (wire.status === 'fulfilled') wire.value.close()
 }
 

@@ -276,7 +276,9 @@ async function strike(attack: Attack, lane: Lane, keeper: WireKeeper, all: reado
   const { random } = lane
   const made = random.pick(MAKERS)(random, random.pick(all))
   const bytes = requestBytes({ ...made, token: 'fuzzer' })
+  const started = performance.now()
   const answer = await keeper.ask(bytes, { deadlineMs: DEADLINE_MS })
+  attack.log.took('random-bodies', performance.now() - started, `${place(attack, lane)}: ${bytes.toString()}`)
   attack.log.count(`random-bodies ${answer.status}`)
   if (answer.status >= 500 && ![501, 503].includes(answer.status))
     attack.log.wrong(
