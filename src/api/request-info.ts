@@ -12,6 +12,16 @@ export interface RequestInfo {
   readonly resource: string
   readonly subresource: string
   readonly name: string
-  /** Path segments from the resource on; what a proxy subresource forwards is what follows the subresource. */
+  /** Path segments from the resource on. */
   readonly parts: readonly string[]
+  /** Of the subresource `proxy` only. */
+  readonly proxied?: ProxiedPath
+}
+
+/** The path of a request that is passed on, in two, as the client encoded it. */
+export interface ProxiedPath {
+  /** The segments that were authorized, up to and with `proxy`. */
+  readonly prefix: string
+  /** What follows them: '' or something that begins with a slash. */
+  readonly rest: string
 }

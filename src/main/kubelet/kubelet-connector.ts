@@ -1,4 +1,5 @@
 /** Thread: main. Passes requests on: the pool says where to, here bytes are carried. */
+import type { ProxiedPath } from '../../api/request-info.js'
 import {
   newBadRequest,
   newGenericFailure,
@@ -8,6 +9,7 @@ import {
 } from '../../api/status.js'
 import { newForbiddenRequest } from '../../auth/forbidden.js'
 import type { Authorizer } from '../../auth/interface.js'
+import { assert } from '../../lib/assert.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan, PoolRequest } from '../../protocol/main-pool.js'
@@ -23,6 +25,7 @@ import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
 import { Trust, type TrustOptions } from './trust.js'
 import { relayTunnel, tunnelledProtocols } from './tunnel.js'
 import { hostOf, namesUsers, passedHeaders, upstreamRequest } from './upstream-request.js'
+import { WaitingBytes } from './waiting-bytes.js'
 import { relayWebSocket } from './web-socket-relay.js'
 
 /** Of what a kubelet says when it refuses. */
@@ -47,6 +50,7 @@ interface Passage {
   readonly exchange: Exchange
   readonly plan: ConnectPlan
   readonly name: string
+  readonly proxied: ProxiedPath | undefined
 }
 
 export class KubeletConnector implements Connector, Closable {
@@ -54,6 +58,7 @@ export class KubeletConnector implements Connector, Closable {
   readonly #trust: Trust
   readonly #authorizer: Authorizer | undefined
   readonly #metrics: ClientMetrics | undefined
+  readonly #waiting = new WaitingBytes()
   readonly #namesUsers: (header: string) => boolean
 
   constructor({ pool, trust, authorizer, metrics, frontProxyHeaders }: KubeletConnectorOptions) {
@@ -74,7 +79,7 @@ export class KubeletConnector implements Connector, Closable {
       await respondEncoded(exchange, answer.response)
       return
     }
-    const passage: Passage = { exchange, plan: answer.plan, name: info.name }
+    const passage: Passage = { exchange, plan: answer.plan, name: info.name, proxied: info.proxied }
     if (answer.plan.kind === 'log') await this.#log(passage)
     else if (answer.plan.kind === 'upgrade') await this.#upgrade(passage)
     else await this.#proxy(passage)
@@ -124,32 +129,46 @@ export class KubeletConnector implements Connector, Closable {
       )
     }
     const protocols = protocolsOf(exchange)
-    const common = { exchange, plan, trust: this.#trust, headers: passedHeaders(exchange, this.#namesUsers) }
+    const common = {
+      exchange,
+      plan,
+      trust: this.#trust,
+      waiting: this.#waiting,
+      headers: passedHeaders(exchange, this.#namesUsers),
+    }
     const tunnelled = tunnelledProtocols(protocols)
     // Every kubelet takes SPDY for this; not every one takes it in a WebSocket.
     if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled, metrics: this.#metrics })
     else await relayWebSocket({ ...common, path: plan.path, protocols })
   }
 
-  async #proxy({ exchange, plan }: Passage): Promise<void> {
+  async #proxy({ exchange, plan, proxied }: Passage): Promise<void> {
     const { head } = exchange
-    const [, prefix = '', rest] =
-      /^(\/api\/v1\/(?:namespaces\/[^/]+\/)?[^/]+\/[^/]+\/proxy)(\/.*)?$/.exec(head.rawPath) ?? []
+    assert(proxied !== undefined, 'what is proxied was read from the path that was authorized')
+    const { prefix, rest } = proxied
     const query = head.query === '' ? '' : `?${head.query}`
-    if (rest === undefined && (head.method === 'GET' || head.method === 'HEAD') && !exchange.asksForWebSocket) {
+    if (rest === '' && (head.method === 'GET' || head.method === 'HEAD') && !exchange.asksForWebSocket) {
       // Relative links on a page need the slash.
       exchange.respond({ status: 301, contentType: '', headers: ['Location', `${prefix}/${query}`] }, '')
       return
     }
-    const path = `${plan.path}${rest ?? '/'}${query}`
+    const path = `${plan.path}${rest || '/'}${query}`
     const host = exchange.header('host')
     const headers: Record<string, string | string[]> = {
       ...passedHeaders(exchange, this.#namesUsers),
       host,
-      'x-forwarded-uri': `${prefix}${rest ?? '/'}`,
+      'x-forwarded-uri': `${prefix}${rest || '/'}`,
     }
     if (exchange.asksForWebSocket) {
-      await relayWebSocket({ exchange, plan, path, protocols: protocolsOf(exchange), headers, trust: this.#trust })
+      await relayWebSocket({
+        exchange,
+        plan,
+        path,
+        protocols: protocolsOf(exchange),
+        headers,
+        trust: this.#trust,
+        waiting: this.#waiting,
+      })
       return
     }
     // Of methods that seldom have a body, Node would send one that nobody can find the end of.

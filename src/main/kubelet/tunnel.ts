@@ -12,12 +12,11 @@ import type { ServerSocket } from '../http/server-socket.js'
 import { relayAnswer } from './http-relay.js'
 import type { Trust } from './trust.js'
 import { upstreamRequest } from './upstream-request.js'
-import { MAX_WAITING_BYTES } from './web-socket-relay.js'
+import { NOT_TAKEN, TRY_AGAIN_LATER, type WaitingBytes, type WaitingSession } from './waiting-bytes.js'
 
 /** As a WebSocket's protocol: what is tunnelled, and what is spoken inside. */
 const PREFIX = 'SPDY/3.1+'
 const NORMAL_CLOSURE = 1000
-const TRY_AGAIN_LATER = 1013
 
 export const tunnelledProtocols = (protocols: readonly string[]): string[] =>
   protocols.filter((protocol) => protocol.startsWith(PREFIX))
@@ -28,10 +27,12 @@ export interface TunnelOptions {
   readonly protocols: readonly string[]
   readonly headers: Record<string, string | string[]>
   readonly trust: Trust
+  readonly waiting: WaitingBytes
   readonly metrics?: ClientMetrics | undefined
 }
 
-export function relayTunnel({ exchange, plan, protocols, headers, trust, metrics }: TunnelOptions): Promise<void> {
+export function relayTunnel(options: TunnelOptions): Promise<void> {
+  const { exchange, plan, protocols, headers, trust, waiting, metrics } = options
   const request = upstreamRequest({
     plan,
     trust,
@@ -63,14 +64,21 @@ export function relayTunnel({ exchange, plan, protocols, headers, trust, metrics
         const chosen = answer.headers['x-stream-protocol-version']
         const socket = exchange.acceptWebSocket(`${PREFIX}${typeof chosen === 'string' ? chosen : ''}`)
         if (socket === undefined) upstream.destroy()
-        else join(exchange, socket, upstream, head)
+        else join(exchange, socket, { upstream, head, waiting: waiting.session() })
       }),
     )
     request.end()
   })
 }
 
-function join(exchange: Exchange, socket: ServerSocket, upstream: Socket, head: Buffer): void {
+interface Upstream {
+  readonly upstream: Socket
+  /** What came with the head of its answer. */
+  readonly head: Buffer
+  readonly waiting: WaitingSession
+}
+
+function join(exchange: Exchange, socket: ServerSocket, { upstream, head, waiting }: Upstream): void {
   const send = exchange.guard((chunk: Buffer): void => {
     if (!socket.send(chunk, true)) upstream.pause()
   })
@@ -84,10 +92,13 @@ function join(exchange: Exchange, socket: ServerSocket, upstream: Socket, head: 
   upstream.on('error', () => upstream.destroy())
   socket.listen({
     message: (data) => {
-      upstream.write(data)
-      if (upstream.writableLength > MAX_WAITING_BYTES) socket.close(TRY_AGAIN_LATER, 'the other side does not read')
+      if (waiting.add(data.byteLength)) upstream.write(data, () => waiting.taken(data.byteLength))
+      else socket.close(TRY_AGAIN_LATER, NOT_TAKEN)
     },
     drain: () => upstream.resume(),
-    close: () => upstream.destroy(),
+    close: () => {
+      waiting.end()
+      upstream.destroy()
+    },
   })
 }

@@ -10,10 +10,8 @@ import type { ServerSocket } from '../http/server-socket.js'
 import { relayAnswer } from './http-relay.js'
 import type { Trust } from './trust.js'
 import { hostOf } from './upstream-request.js'
+import { NOT_TAKEN, TRY_AGAIN_LATER, type WaitingBytes, type WaitingSession } from './waiting-bytes.js'
 
-/** What waits for a kubelet that does not read; beyond it the connection is closed (1013: try again later). */
-export const MAX_WAITING_BYTES = 64 * 1024 * 1024
-const TRY_AGAIN_LATER = 1013
 /** The same but for one message: the end of a channel, which the older one cannot say. */
 const [NEWER, OLDER] = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 const END_OF_CHANNEL = 255
@@ -25,11 +23,12 @@ export interface WebSocketRelayOptions {
   readonly protocols: readonly string[]
   readonly headers: Record<string, string | string[]>
   readonly trust: Trust
+  readonly waiting: WaitingBytes
 }
 
 /** Resolves when the client has its WebSocket, or the answer of a kubelet that refused it. */
 export function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
-  const { exchange, plan, path, protocols, headers, trust } = options
+  const { exchange, plan, path, protocols, headers, trust, waiting } = options
   const url = `${plan.scheme === 'https' ? 'wss' : 'ws'}://${hostOf(plan)}${path}`
   // Kubelets before 1.36 know the older protocol only.
   const offered = protocols.includes(NEWER!) ? [...new Set([...protocols, OLDER!])] : [...protocols]
@@ -56,13 +55,18 @@ export function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
         const older = upstream.protocol === OLDER && !protocols.includes(OLDER)
         const socket = exchange.acceptWebSocket(older ? NEWER! : upstream.protocol)
         if (socket === undefined) upstream.terminate()
-        else join(exchange, socket, upstream, older)
+        else join(exchange, socket, upstream, { older, waiting: waiting.session() })
       }),
     )
   })
 }
 
-function join(exchange: Exchange, socket: ServerSocket, upstream: WebSocket, older: boolean): void {
+interface Joint {
+  readonly older: boolean
+  readonly waiting: WaitingSession
+}
+
+function join(exchange: Exchange, socket: ServerSocket, upstream: WebSocket, { older, waiting }: Joint): void {
   upstream.on(
     'message',
     exchange.guard((data, isBinary) => {
@@ -71,13 +75,20 @@ function join(exchange: Exchange, socket: ServerSocket, upstream: WebSocket, old
   )
   upstream.on(
     'close',
-    exchange.guard((code, reason) => socket.close(code, reason.toString())),
+    exchange.guard((code, reason) => {
+      waiting.end()
+      socket.close(code, reason.toString())
+    }),
   )
   socket.listen({
     message: (data, isBinary) => {
       if (older && data[0] === END_OF_CHANNEL) return
-      upstream.send(data, { binary: isBinary })
-      if (upstream.bufferedAmount > MAX_WAITING_BYTES) socket.close(TRY_AGAIN_LATER, 'the other side does not read')
+      if (waiting.add(data.byteLength)) upstream.send(data, { binary: isBinary }, () => waiting.taken(data.byteLength))
+      else {
+        socket.close(TRY_AGAIN_LATER, NOT_TAKEN)
+        // A farewell would wait behind all that was not read, and that with it.
+        upstream.terminate()
+      }
     },
     drain: () => upstream.resume(),
     close: (code, reason) => {

@@ -30,9 +30,9 @@ async function readStored(
   namespace: string,
   name: string,
 ): Promise<Uint8Array | undefined> {
-  const within = namespace === '' ? '' : `namespaces/${namespace}/`
+  const within = namespace === '' ? '' : `namespaces/${encodeURIComponent(namespace)}/`
   const { status, body } = await pool.run('read', {
-    info: resolveRequestInfo('GET', `/api/v1/${within}${resource}/${name}`, NO_QUERY),
+    info: resolveRequestInfo('GET', `/api/v1/${within}${resource}/${encodeURIComponent(name)}`, NO_QUERY),
     method: 'GET',
     query: '',
     user: API_SERVER_USER,

@@ -6,9 +6,13 @@ import { parseBoolean } from '../../api/list-options.js'
 import type { RequestInfo } from '../../api/request-info.js'
 import { pathSegmentName } from '../../api/validation/names.js'
 import { lookupTable } from '../../lib/lookup-table.js'
+import { PathSegments } from './path-segments.js'
 
 /** Below a namespace's own path these are the namespace's subresources, not resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
+
+/** Resource, name and subresource. */
+const SUBRESOURCE_PARTS = 3
 
 /** Shared: nobody changes a query. */
 export const NO_QUERY = new URLSearchParams()
@@ -24,11 +28,15 @@ const VERBS: Readonly<Record<string, string>> = lookupTable({
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** `path` is decoded already. */
-export function resolveRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
+/**
+ * `rawPath` is as the client encoded it, and is read here and nowhere else: what is authorized and what is carried out, the
+ * path that a proxy passes on included, are parts of what this returns. Throws BadRequest.
+ */
+export function resolveRequestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
+  const segments = new PathSegments(rawPath)
   const info: Mutable<RequestInfo> = {
     isResourceRequest: false,
-    path,
+    path: segments.path,
     verb: method.toLowerCase(),
     apiPrefix: '',
     apiGroup: '',
@@ -39,7 +47,7 @@ export function resolveRequestInfo(method: string, path: string, query: URLSearc
     name: '',
     parts: [],
   }
-  let parts = path.split('/').filter((part) => part !== '')
+  let parts = segments.decoded
   if (parts.length < 3) return info
   const [prefix] = parts
   if (prefix !== 'api' && prefix !== 'apis') return info
@@ -57,6 +65,8 @@ export function resolveRequestInfo(method: string, path: string, query: URLSearc
     parts = parts.slice(1)
   }
   fillResource(info, parts)
+  if (info.subresource === 'proxy')
+    info.proxied = segments.cutAfter(segments.decoded.length - info.parts.length + SUBRESOURCE_PARTS)
   // A collection: no name.
   if (info.name === '' && info.verb === 'get') {
     info.verb = parseBoolean(query.get('watch')) ? 'watch' : 'list'

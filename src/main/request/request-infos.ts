@@ -3,7 +3,6 @@
  * taking it apart costs more than finding it. Only of reads.
  */
 import type { RequestInfo } from '../../api/request-info.js'
-import { newBadRequest } from '../../api/status.js'
 import { NO_QUERY, resolveRequestInfo } from './request-info-resolver.js'
 
 /** Some megabytes at most, whoever sends them: what is longer than any object's path is taken apart each time. */
@@ -36,15 +35,5 @@ export class RequestInfos {
 
 function understood(method: string, rawPath: string, queryText: string): AskedFor {
   const query = queryText === '' ? NO_QUERY : new URLSearchParams(queryText)
-  return { info: resolveRequestInfo(method, decodePath(rawPath), query), query }
-}
-
-/** Percent-encoding is undone before the path is split: an encoded slash is a slash. */
-function decodePath(rawPath: string): string {
-  if (!rawPath.includes('%')) return rawPath
-  try {
-    return decodeURIComponent(rawPath)
-  } catch {
-    throw newBadRequest('the path is not valid percent-encoding')
-  }
+  return { info: resolveRequestInfo(method, rawPath, query), query }
 }

@@ -140,6 +140,12 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
       t.equal(backend.requests.at(-1), 'GET /a/b%20c?x=1&y=%2F')
       t.equal(backend.headers['x-forwarded-uri'], path.split('?')[0])
     }
+    for (const rest of ['/a%2Fb/c%3Fd', '/http%3A%2F%2Fx%2Fy', '//a//', '/%2e%2e%2fa', '/proxy/proxy']) {
+      t.equal((await get(`${POD}${rest}`)).status, 200, rest)
+      t.equal(backend.requests.at(-1), `GET ${rest}`, 'as the client encoded it')
+    }
+    t.equal((await get(`${POD}%2Fadmin%2Fx`)).status, 200)
+    t.equal(backend.requests.at(-1), 'GET /admin%2Fx', 'a slash is a slash, encoded or not')
     t.equal((await get(`${services}/foreign/proxy/`)).status, 503, 'an address that is no pod')
     t.equal((await get(`${services}/s:81/proxy/`)).status, 503, 'a port that the service does not have')
     t.equal((await get(`${services}/none/proxy/`)).status, 404)

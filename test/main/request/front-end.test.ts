@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { RequestInfo } from '#keelson/api/request-info.js'
 import { type Attributes, type Authenticator, type Authorizer, InvalidCredentials } from '#keelson/auth/interface.js'
 import { nullLogger } from '#keelson/lib/logger.js'
 import { Exchange } from '#keelson/main/http/exchange.js'
@@ -378,7 +379,7 @@ t.test(
 
 t.test('what is passed on is what the authorizer saw, however it is written', async (t) => {
   let seen: Attributes | undefined
-  let carried: Pick<Attributes, 'verb' | 'namespace' | 'resource' | 'name' | 'subresource'> | undefined
+  let carried: RequestInfo | undefined
   const { send, server } = frontEnd({
     authorizer: {
       authorize: (attributes) => {
@@ -403,6 +404,7 @@ t.test('what is passed on is what the authorizer saw, however it is written', as
   const written = (text: string): string =>
     [...text].map((c) => (random(6) === 0 ? `%${c.charCodeAt(0).toString(16).padStart(2, '0')}` : c)).join('')
   let passed = 0
+  let proxied = 0
   for (let round = 0; round < 3000; round++) {
     const words = ['', 'watch', 'proxy', 'namespaces', 'default', 'pods', 'p1', 'exec', 'log', '..', ';a=b', 'p%2fq']
     const tail = Array.from({ length: random(7) }, () => pick(words))
@@ -419,6 +421,20 @@ t.test('what is passed on is what the authorizer saw, however it is written', as
     passed++
     const { verb, namespace, resource, name, subresource } = carried
     t.match(seen, { verb, namespace, resource, name, subresource }, `${method} ${rawPath}`)
+    if (subresource !== 'proxy') continue
+    proxied++
+    const { prefix = '', rest = '' } = (carried as RequestInfo).proxied ?? {}
+    const names = [...(namespace === '' ? [] : ['namespaces', namespace]), resource, name, subresource]
+    t.equal(decodeURIComponent(prefix), `/api/v1/${names.join('/')}`, `${rawPath}: the prefix is what was authorized`)
+    t.ok(rest === '' || rest.startsWith('/'), rawPath)
+    t.ok(rest === '' || rawPath.endsWith(rest.slice(1)), `${rawPath}: the rest is as it was written`)
+    const whole = (path: string): string[] => path.split('/').filter((segment) => segment !== '')
+    t.same(
+      whole(decodeURIComponent(`${prefix}${rest}`)),
+      whole((seen as unknown as Attributes).path),
+      `${rawPath}: nothing is lost or added`,
+    )
   }
+  t.ok(proxied > 50, `${proxied} were proxied`)
   t.ok(passed > 200, `${passed} requests were passed on`)
 })

@@ -68,3 +68,21 @@ t.test('only a word for false is false', async (t) => {
   for (const word of ['false', '0', 'FALSE', 'False', 'fAlSe']) t.equal(parseBoolean(word), false, word)
   t.equal(parseBoolean(null), false)
 })
+
+t.test('what a proxy passes on is cut from the path where it was read', async (t) => {
+  const cut = (rawPath: string): string => {
+    const { proxied, namespace, name } = resolveRequestInfo('GET', rawPath, new URLSearchParams())
+    return proxied === undefined ? 'none' : `${namespace} ${name} ${proxied.prefix} ${proxied.rest}`
+  }
+  const pod = '/api/v1/namespaces/a/pods/p/proxy'
+  t.equal(cut(pod), `a p ${pod} `)
+  t.equal(cut(`${pod}/`), `a p ${pod} /`)
+  t.equal(cut(`${pod}/x%2Fy/http%3A%2F%2Fz//?`), `a p ${pod} /x%2Fy/http%3A%2F%2Fz//?`)
+  t.equal(cut(`${pod}%2Fadmin%2fx`), `a p ${pod} /admin%2fx`, 'the slash that ends the name may be encoded')
+  t.equal(cut(`${pod}//x`), `a p ${pod} //x`)
+  t.equal(cut('//api//v1/namespaces/a/pods%2fp/%70roxy/x'), 'a p /api/v1/namespaces/a/pods/p/%70roxy /x')
+  t.equal(cut('/api/v1/nodes/https:n:1/proxy/proxy/x'), ' https:n:1 /api/v1/nodes/https:n:1/proxy /proxy/x')
+  t.equal(cut('/api/v1/namespaces/a/pods/p/log/proxy'), 'none')
+  t.equal(cut('/api/v1/namespaces/a/pods/proxy'), 'none')
+  t.throws(() => cut(`${pod}/%zz`), { message: 'the path is not valid percent-encoding' })
+})
