@@ -350,4 +350,31 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
       t.match(await raw(`Host: a\r\nTransfer-Encoding: ${encoding}`), /^HTTP\/1.1 (400|501) /, encoding)
     t.equal(backend.requests.length, before)
   })
+
+  await t.test('get no body whose chunks have sizes that are no hexadecimal numbers, or no end', async (t) => {
+    const raw = async (body: string): Promise<string> => {
+      const socket = net.connect(server.port, '127.0.0.1')
+      socket.on('error', () => undefined)
+      let text = ''
+      socket.on('data', (data: Buffer) => {
+        text += data.toString()
+      })
+      socket.write(`POST ${POD}/x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${body}`)
+      await once(socket, 'close')
+      return text
+    }
+    for (const size of ['-5', '+5', '0x5', 'ffffffffffffffff5'])
+      t.match(await raw(`${size}\r\nhello\r\n0\r\n\r\n`), /^HTTP\/1.1 400 /, size)
+    const hidden = `GET ${POD}/hidden HTTP/1.1\r\nHost: a\r\n\r\n`
+    for (const end of ['\r\n', 'XX', ''])
+      t.notMatch(
+        await raw(`5\r\nhello\r\n0\r\n${end}${hidden}${hidden}`),
+        / 200 /,
+        `what follows ${JSON.stringify(end)}`,
+      )
+    t.notOk(
+      backend.requests.some((request) => request.includes('hidden')),
+      'nothing is taken from behind a body before its answer',
+    )
+  })
 })
