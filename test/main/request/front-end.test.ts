@@ -10,6 +10,7 @@ import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/req
 import type { ObservedRequest, RequestOutcome } from '#keelson/main/request/request-observer.js'
 import { ServedResource } from '#keelson/main/verbs/served-resource.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { Random } from '../../support/fuzz.js'
 import { FakePort, requestHead } from '../http/fake-port.js'
 
 const ALICE = { name: 'alice', uid: '', groups: [], extra: {} }
@@ -437,4 +438,69 @@ t.test('what is passed on is what the authorizer saw, however it is written', as
   }
   t.ok(proxied > 50, `${proxied} were proxied`)
   t.ok(passed > 200, `${passed} requests were passed on`)
+})
+
+t.test('what is written, and what is served below other paths, is what the authorizer saw', async (t) => {
+  const seen: Attributes[] = []
+  const written: RequestInfo[] = []
+  const below: string[] = []
+  const nonResourcePaths = new NonResourcePaths()
+  nonResourcePaths.below('/docs/', (exchange, _query, rest) => {
+    below.push(`/docs/${rest}`)
+    exchange.respond({ status: 200, contentType: 'text/plain' }, 'ok')
+    return undefined
+  })
+  const { send, server } = frontEnd({
+    nonResourcePaths,
+    authorizer: deciding('allow', '', seen),
+    pool: {
+      run: (_type: string, input: { readonly info: RequestInfo }) => {
+        written.push(input.info)
+        return Promise.reject(new Error('far enough'))
+      },
+    } as unknown as FrontEndOptions['pool'],
+  })
+  const verbs = ['create', 'update', 'patch', 'delete', 'deletecollection']
+  const subresources = ['status', 'scale'].map((name) => ({ ...POD_RESOURCE.info.subresources[0]!, name, verbs }))
+  const kind = (resource: string, namespaced: boolean): ServedResource =>
+    new ServedResource({
+      arena: resource,
+      keyPrefix: `/registry/${resource}/`,
+      direct: true,
+      itemsCarryKind: false,
+      selectableFields: [],
+      connects: {},
+      info: { ...POD_RESOURCE.info, resource, namespaced, verbs, subresources },
+    })
+  server.serve([kind('pods', true), kind('nodes', false), kind('namespaces', false)])
+  const random = new Random(1)
+  const word = (text: string): string =>
+    [...text].map((c) => (random.chance(15) ? `%${c.charCodeAt(0).toString(16).padStart(2, '0')}` : c)).join('')
+  const words = ['', 'namespaces', 'default', 'pods', 'nodes', 'p1', 'status', 'scale', 'finalize', 'watch', '..', 'x']
+  const shapes = [
+    ['namespaces', 'default', 'pods', 'p1'],
+    ['namespaces', 'default', 'pods'],
+    ['nodes', 'n1', 'status'],
+    ['namespaces', 'default', 'scale', 'status'],
+  ]
+  for (let round = 0; round < 3000; round++) {
+    const tail = Array.from({ length: random.below(3) }, () => random.pick(words))
+    const segments = [...random.pick([['docs'], ['api', 'v1', ...random.pick(shapes)], ['api', 'v1']]), ...tail, 'x']
+    if (random.chance(60)) segments.pop()
+    const rawPath = `/${segments.map(word).join(random.pick(['/', '/', '/', '//', '%2F']))}`
+    const method = random.pick(['POST', 'PUT', 'PATCH', 'DELETE'])
+    const before = [seen.length, written.length, below.length] as const
+    const port = send({ method, rawPath, contentLength: '2' })
+    port.send('{}', true)
+    await turn()
+    const attributes = seen[before[0]]
+    const info = written[before[1]]
+    if (below.length > before[2]) t.equal(below.at(-1), attributes?.path, `${method} ${rawPath}`)
+    if (info === undefined) continue
+    const { verb, apiGroup, apiVersion, namespace, resource, name, subresource, path } = info
+    const expected = { verb, apiGroup, apiVersion, namespace, resource, name, subresource, path }
+    t.match(attributes, expected, `${method} ${rawPath}`)
+  }
+  t.ok(written.length > 200, `${written.length} were written`)
+  t.ok(below.length > 200, `${below.length} were other paths`)
 })
