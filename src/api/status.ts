@@ -20,7 +20,8 @@ export interface StatusDetails {
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
-  readonly metadata: Record<string, never>
+  /** `continue`: of an expired list, a token that goes on at the newest revision. */
+  readonly metadata: { readonly continue?: string }
   readonly status: 'Success' | 'Failure'
   readonly message?: string
   readonly reason?: string
@@ -132,7 +133,12 @@ export const newUnsupportedMediaTypeGeneric = (): StatusError =>
 export const newNotAcceptable = (message: string, generic = true): StatusError =>
   failure(406, 'NotAcceptable', message, generic ? {} : undefined)
 export const newServiceUnavailable = (message: string): StatusError => failure(503, 'ServiceUnavailable', message)
-export const newExpired = (message: string): StatusError => failure(410, 'Expired', message)
+export function newExpired(message: string, continueToken?: string): StatusError {
+  const expired = failure(410, 'Expired', message)
+  return continueToken === undefined
+    ? expired
+    : new StatusError({ ...expired.status, metadata: { continue: continueToken } })
+}
 
 /** Without a resource: a path that is none. */
 export const newForbidden = (

@@ -25,7 +25,7 @@ export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
   'key-exists': (_error, resource, name) => newAlreadyExists(resource, name),
   conflict: (error, resource, name) => newConflict(resource, name, error.message),
   'invalid-object': (error, resource, name) => newConflict(resource, name, error.message),
-  'too-old': (error) => newExpired(error.message),
+  'too-old': (error) => newExpired(error.message, error.fields.continueToken),
   'too-large': (error) =>
     newTimeout(
       `Too large resource version: ${error.fields.resourceVersion ?? 0}, current: ${error.fields.currentRevision ?? 0}`,

@@ -62,6 +62,9 @@ export class StorageCodec implements Codec<KubeObject> {
 
   #fromJson(bytes: Uint8Array): KubeObject {
     const { object } = decodeJson(bytes, this.#storage.schema)
+    const { kind } = this.#stored.info
+    if (object.kind !== undefined && object.kind !== kind)
+      throw new Error(`a ${object.kind} is stored where a ${kind} should be`)
     const { schema } = this.#version(object.apiVersion ?? '') ?? this.#storage
     return schema === this.#storage.schema ? object : decodeJson(bytes, schema).object
   }

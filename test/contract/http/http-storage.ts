@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { load } from 'js-yaml'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 import type {
@@ -40,6 +41,9 @@ export interface HttpStorageOptions {
   /** The store's revision, where it can be asked without the server. */
   readonly currentRevision?: () => Promise<number>
 }
+
+/** How long a watch is asked for again while the server says that it is not ready. */
+const RETRY_MS = 30_000
 
 /** The storage contract in the words of HTTP: what clients do, they do through this. */
 export class HttpStorage implements Storage<Pod> {
@@ -101,9 +105,20 @@ export class HttpStorage implements Storage<Pod> {
     }
     if (deadline !== undefined) query.set('timeoutSeconds', String(Math.ceil((deadline - Date.now()) / 1000)))
     const target = `${collection}?${query}`
-    const response = await this.#options.http.open(target)
+    const response = await this.#opened(target)
     if (response.statusCode === 200) return new HttpWatch(response, this.uids, target, signal)
     throw this.#error({ status: response.statusCode ?? 0, text: await textOf(response) }, key)
+  }
+
+  /** As client libraries do, it asks again after 429 (memory is being filled), within a limit. */
+  async #opened(target: string): Promise<IncomingMessage> {
+    const endsAt = Date.now() + RETRY_MS
+    for (;;) {
+      const response = await this.#options.http.open(target)
+      if (response.statusCode !== 429 || Date.now() >= endsAt) return response
+      await textOf(response)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
   }
 
   /** What clients do who want no change to be lost: read, write at the version that was read, again when that is old. */
