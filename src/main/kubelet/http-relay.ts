@@ -23,6 +23,11 @@ export function answerTo(request: ClientRequest, exchange: Exchange): Promise<In
   exchange.onAbort(() => request.destroy())
   return new Promise((resolve, reject) => {
     request.once('response', resolve)
+    // A 101 that nobody asked for is no answer, and Node waits for nothing after it: the connection is of no use.
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(new Error('the other side switched protocols without being asked to'))
+    })
     // Also after the answer has begun: then its stream fails too.
     request.on('error', reject)
   })
