@@ -46,6 +46,6 @@ t.test('wrong options are told all at once', async (t) => {
   t.same((error as InvalidOptions).errors, [
     'unknown flag --secure-prt; did you mean --secure-port?',
     '--request-timeout: "soon" is not a duration such as 90s, 5m or 1h30m',
-    '--pool-threads must be between 0 and 256, not -1',
+    '--pool-threads must be between 0 and 40, not -1',
   ])
 })

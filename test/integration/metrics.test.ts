@@ -233,6 +233,7 @@ const QUIET: Readonly<Record<string, string>> = {
   etcd_lease_object_counts: 'no lease is full',
   rest_client_requests_total: 'nobody else was asked',
   keelson_slow_lists_total: 'every list is read at once',
+  keelson_pool_threads_replaced_total: 'no thread gets stuck here',
   keelson_slow_list_copies_bytes: 'every list is read at once',
   keelson_fence_wait_seconds: 'on the embedded engine the clock is the truth',
   keelson_cache_fallbacks_total: 'everything is in memory',
