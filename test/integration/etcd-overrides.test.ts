@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { until } from '../support/until.js'
 import { WatchClient } from '../support/watch-client.js'
 
 /**
@@ -284,5 +285,7 @@ async function grants(t: Test, clusters: Clusters): Promise<void> {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }],
   })
+  // On etcd a rule takes effect with the event that brings it, not with the answer.
+  await until(allowed, { what: 'the binding takes effect' })
   t.equal(await allowed(), true)
 }
