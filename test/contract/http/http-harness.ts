@@ -97,4 +97,6 @@ async function empty(http: HttpClient): Promise<void> {
   for (const namespace of new Set(items.map((item) => item.metadata.namespace))) {
     await http.ask('DELETE', `/api/v1/namespaces/${namespace}/events`)
   }
+  // A consistent read: memory has the deletions, and a watch from "any version" does not begin before them.
+  await http.ask('GET', '/api/v1/events?limit=1')
 }
