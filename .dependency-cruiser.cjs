@@ -106,6 +106,18 @@ const CACHER = [
 ]
 
 const OBJECTS = [
+  only(
+    'apiextensions-side',
+    room('apiextensions'),
+    [room('lib'), room('api')],
+    'definitions become schemas, columns and documents: words without I/O, which registry, workers and front ends use',
+  ),
+  only(
+    'aggregator-side',
+    room('aggregator'),
+    [...GROUND, room('cacher'), CONTRACT],
+    'who serves what, from shared memory; how requests reach another server is main/aggregation',
+  ),
   only('auth-side', room('auth'), [...GROUND, room('cacher'), CONTRACT], 'auth reads shared memory'),
   never('who-before-whether', room('auth/authn'), room('auth/authz'), 'authentication knows no authorizer'),
   never('whether-after-who', room('auth/authz'), room('auth/authn'), 'an authorizer takes users as they are'),
@@ -125,7 +137,15 @@ const OBJECTS = [
   only(
     'registry-side',
     room('registry'),
-    [...GROUND, room('cacher'), room('auth'), room('admission'), CONTRACT, room('storage/factory')],
+    [
+      ...GROUND,
+      room('apiextensions'),
+      room('cacher'),
+      room('auth'),
+      room('admission'),
+      CONTRACT,
+      room('storage/factory'),
+    ],
     'the registry sees the storage contract',
   ),
   {
@@ -143,6 +163,7 @@ const WORKERS = [
     room('workers/endpoints'),
     [
       ...GROUND,
+      room('apiextensions'),
       room('auth'),
       room('admission'),
       room('registry'),
@@ -155,7 +176,15 @@ const WORKERS = [
   only(
     'the-scheme-knows-no-endpoint',
     room('workers/scheme'),
-    [...GROUND, room('registry'), CONTRACT, room('storage/factory'), room('storage/transformers')],
+    [
+      ...GROUND,
+      room('apiextensions'),
+      room('cacher/read'),
+      room('registry'),
+      CONTRACT,
+      room('storage/factory'),
+      room('storage/transformers'),
+    ],
     'what is served, and how it is stored; not who serves it',
   ),
   only(
@@ -166,7 +195,7 @@ const WORKERS = [
   ),
   never(
     'pool-and-owner-are-strangers',
-    room('workers/pool'),
+    room('workers/pool-worker'),
     room('workers/owner'),
     'a pool thread reaches the owner by a port',
   ),
@@ -179,6 +208,23 @@ const WORKERS = [
       path: ['^src/(main|workers)/[^/]+-thread\\.ts$', '^src/main/index\\.ts$', '^src/workers/owner-objects\\.ts$'],
     },
   },
+]
+
+const CONTROLLERS = [
+  only(
+    'controllers-are-clients',
+    room('controllers'),
+    [
+      ...GROUND,
+      room('cacher'),
+      room('auth'),
+      CONTRACT,
+      '^src/admission/plugins/(quota/(quota|scopes|usage)|pod|quantities)\\.ts$',
+      '^src/admission/expressions/type-checker\\.ts$',
+      '^src/apiextensions/(rules/rule-types|schema/json-schema)\\.ts$',
+    ],
+    'a controller reads shared memory and writes by requests: where objects are kept and how they are checked is not its business',
+  ),
 ]
 
 const MAIN = [
@@ -209,6 +255,18 @@ const MAIN = [
     [...GROUND, room('auth')],
     'bytes, heads and exchanges: what is asked for is decided above',
   ),
+  {
+    name: 'engines-are-hidden',
+    comment: 'what stands above an engine cannot tell which one it is; only the choice of one names them',
+    severity: 'error',
+    from: {
+      path: '^src/',
+      pathNot: ['^src/main/http/(uws|node)/', '^src/main/http/engine-choice\\.ts$', '^src/main/compose\\.ts$'],
+    },
+    to: { path: '^src/main/http/(uws|node)/' },
+  },
+  never('uws-knows-no-node-engine', room('main/http/uws'), [room('main/http/node')], 'an engine is whole by itself'),
+  never('node-engine-knows-no-uws', room('main/http/node'), [room('main/http/uws')], 'an engine is whole by itself'),
   never(
     'verbs-know-no-filter',
     room('main/verbs'),
@@ -284,8 +342,9 @@ module.exports = {
     ...CACHER,
     ...OBJECTS,
     ...WORKERS,
+    ...CONTROLLERS,
     ...MAIN,
-    oneImporter('one-uws-importer', room('main/http'), 'uWebSockets|uws-pack', 'exchanges hide the HTTP server'),
+    oneImporter('one-uws-importer', room('main/http/uws'), 'uws-newest|uws-older|@uwsjs', 'an engine hides it'),
     oneImporter('one-prom-importer', room('metrics'), 'node_modules/prom-client', 'families and recorders hide it'),
     oneImporter('one-lmdb-importer', room('storage/embedded'), 'node_modules/lmdb', 'a KV hides it'),
     oneImporter('one-etcd3-importer', room('storage/etcd'), 'node_modules/etcd3', 'a KV hides it'),

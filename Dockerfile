@@ -3,7 +3,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc tsconfig.base.json ./
-RUN npm install --no-save --no-audit --no-fund
+RUN npm ci --no-audit --no-fund
 COPY scripts scripts
 COPY src src
 RUN node scripts/bundle.mjs && npm prune --omit=dev --no-save --no-audit --no-fund

@@ -1,4 +1,4 @@
-// npm run generate                      src/api/catalogue → src/api/generated; src/metrics/families.ts → docs/metrics.md
+// npm run generate                      src/api/catalogue → src/api/generated; src/metrics/families → docs/metrics.md
 // npm run generate -- --check           fails when the generated files are not up to date
 // npm run generate -- --import FACTS --go PREFIX=FOLDER…
 //                                       first refreshes src/api/catalogue from published facts: FACTS holds

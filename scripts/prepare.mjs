@@ -21,7 +21,7 @@ const lockHash = createHash('sha256')
 const marker = `${root}/node_modules/.keelson-lock-hash`
 if (!existsSync(marker) || readFileSync(marker, 'utf8') !== lockHash) {
   console.error('Installing packages…')
-  // Not `npm ci`: it refuses a lock file made where a registry lacks the optional packages of other platforms.
+  // Not `npm ci`, which removes everything first: what is installed and fits stays.
   run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(marker, lockHash)
 }

@@ -15,7 +15,7 @@ const sources = files('src')
 t.test('the environment and the arguments are read in one place', async (t) => {
   const readers = sources.filter(({ text }) => /process\.(env|argv)\b/.test(text)).map(({ name }) => name)
   // What a library reads from the environment can only be said there.
-  t.same(readers, ['src/main/http/header-limit.ts', 'src/main/index.ts'])
+  t.same(readers, ['src/main/http/uws/header-limit.ts', 'src/main/index.ts'])
 })
 
 t.test('tables that are asked by name know no names but their own', async (t) => {
@@ -30,7 +30,7 @@ t.test('tables that are asked by name know no names but their own', async (t) =>
 
 t.test('the process is ended in one place', async (t) => {
   const enders = sources.filter(({ text }) => /process\.exit\(/.test(text)).map(({ name }) => name)
-  t.same(enders, ['src/main/index.ts'])
+  t.same(enders, ['src/main/command.ts'])
 })
 
 t.test('every source file says in which thread it runs', async (t) => {
@@ -111,4 +111,38 @@ t.test('files of src that the documents name are there', async (t) => {
       .map((file) => `${document}: ${file}`),
   )
   t.same(missing, [])
+})
+
+/** What a write goes through from its decoding to its storage: each file of it has a test file in the same place below test/. */
+const WRITE_PATH = ['src/workers/endpoints', 'src/registry/generic', 'src/storage/store']
+
+/** Nothing but types: what the compiler leaves of it is empty. */
+function isDeclaration({ name, text }: { readonly name: string; readonly text: string }): boolean {
+  const file = ts.createSourceFile(name, text, ts.ScriptTarget.Latest)
+  return file.statements.every(
+    (statement) =>
+      ts.isImportDeclaration(statement) || ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement),
+  )
+}
+
+t.test('every file of the write path has a test of its own', async (t) => {
+  t.equal(isDeclaration({ name: 'a.ts', text: 'export interface A {}' }), true)
+  t.equal(isDeclaration({ name: 'a.ts', text: 'export const a = 1' }), false)
+  const files = sources.filter(({ name }) => WRITE_PATH.some((room) => name.startsWith(`${room}/`)))
+  t.ok(files.length > 80, 'the rooms are where they were')
+  const testOf = (name: string): string => name.replace(/^src/, 'test').replace(/\.ts$/, '.test.ts')
+  const untested = files.filter((file) => !isDeclaration(file) && !existsSync(testOf(file.name)))
+  t.same(
+    untested.map(({ name }) => name),
+    [],
+  )
+})
+
+t.test('tests wait by until(), which has a deadline and says what it waited for', async (t) => {
+  const polling = /while \(.*\)\s*(?:\{\s*)?(?:await new Promise\(\(\w+\) => set(?:Timeout|Immediate))/
+  t.match('while (!done) await new Promise((resolve) => setImmediate(resolve))', polling)
+  const waiting = files('test').filter(
+    (name) => !name.startsWith('test/attack') && polling.test(readFileSync(name, 'utf8')),
+  )
+  t.same(waiting, ['test/tidy.test.ts'])
 })

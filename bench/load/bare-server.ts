@@ -2,7 +2,13 @@
  * The limit of what the machine can do: uWebSockets.js alone, over TLS, with the same bytes. Started by index.ts in a
  * process of its own with the certificate's files; gets bodies by message and says its port.
  */
-import * as uws from 'uWebSockets.js'
+
+import type * as uWebSockets from 'uws-newest'
+import { findUwsBinary, installedUws, loadUwsBinary } from '#keelson/main/http/uws/uws-binary.js'
+
+const binary = findUwsBinary(installedUws())
+if (typeof binary !== 'string') throw new Error(`uWebSockets.js does not load here: ${JSON.stringify(binary)}`)
+const uws = loadUwsBinary(binary) as typeof uWebSockets
 
 interface Bodies {
   readonly object: Uint8Array
@@ -14,8 +20,8 @@ interface Bodies {
 
 const [certFile = '', keyFile = ''] = process.argv.slice(2)
 process.once('message', (bodies: Bodies) => {
-  const watchers = new Set<uws.HttpResponse>()
-  const head = (response: uws.HttpResponse): uws.HttpResponse =>
+  const watchers = new Set<uWebSockets.HttpResponse>()
+  const head = (response: uWebSockets.HttpResponse): uWebSockets.HttpResponse =>
     response
       .writeStatus('200 OK')
       .writeHeader('Audit-Id', 'd4506b3c-577d-4373-815c-eea32ae0e6f8')

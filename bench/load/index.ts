@@ -13,6 +13,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { announcedUrl } from '../announced-url.js'
 import { generate, hasWrk, type Measured } from './generator.js'
 import { Watchers } from './watchers.js'
 
@@ -43,15 +44,7 @@ async function startKeelson(): Promise<{ server: ChildProcess; url: string }> {
     ...['--disable-admission-plugins=ServiceAccount', ...values.flags.split(' ').filter((flag) => flag !== '')],
   ]
   const server = spawn(process.execPath, ['bundle/main/index.js', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
-  let said = ''
-  const url = await new Promise<string>((resolve, reject) => {
-    server.stderr.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const match = /serves (https\S+)/.exec(said)
-      if (match !== null) resolve(match[1]!)
-    })
-    server.once('exit', (code) => reject(new Error(`the server ended with code ${code}: ${said}`)))
-  })
+  const url = await announcedUrl(server)
   return { server, url }
 }
 

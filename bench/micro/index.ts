@@ -7,10 +7,13 @@ import { cpus } from 'node:os'
 import { run as access } from './access.js'
 import { run as apply } from './apply.js'
 import { run as codec } from './codec.js'
+import { run as customObjects } from './custom-objects.js'
 import { run as embedded } from './embedded.js'
 import { run as etcd } from './etcd.js'
+import { run as expressions } from './expressions.js'
 import { run as flowControl } from './flow-control.js'
 import { run as memory } from './memory.js'
+import { run as policies } from './policies.js'
 import { run as protobuf } from './protobuf.js'
 
 interface Row {
@@ -25,7 +28,10 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   protobuf,
   access,
   apply,
+  'custom-objects': customObjects,
+  expressions,
   'flow-control': flowControl,
+  policies,
   etcd,
   embedded,
 }

@@ -104,8 +104,16 @@ ${rows.map(resultRow).join('\n')}
 
 const has = (verdicts: readonly Verdict[]): boolean => verdicts.some(({ ofPeer }) => ofPeer !== undefined)
 
-const unitOf = ({ scenario }: Aim): Row['unit'] =>
-  scenario === 'memory' ? 'bytes' : scenario === 'ready' ? 'ms' : 'per second'
+const UNITS: Readonly<Partial<Record<Scenario, Row['unit']>>> = {
+  memory: 'bytes',
+  'definitions-memory': 'bytes',
+  'custom-memory': 'bytes',
+  ready: 'ms',
+  definitions: 'ms',
+  'custom-list': 'ms',
+}
+
+const unitOf = ({ scenario }: Aim): Row['unit'] => UNITS[scenario] ?? 'per second'
 
 function aimRow({ aim, row, reached, part, ofPeer }: Verdict, withPeer: boolean): string {
   const unit = unitOf(aim)

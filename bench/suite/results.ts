@@ -11,10 +11,22 @@ export const SCENARIOS = {
   'watch-200': 'watch, 200 watchers',
   'watch-1000': 'watch, 1,000 watchers',
   create: 'create a 1 KB ConfigMap, 32 connections',
+  'create-1-policy': 'the same under 1 policy of two expressions',
+  'create-20-policies': 'the same under 20 such policies',
+  'create-webhook': 'the same with a validating webhook on loopback',
+  'namespace-delete': 'delete a namespace with so many ConfigMaps in it',
+  collect: 'delete an owner: until all its dependents are collected',
+  'controllers-idle': 'processor of the controllers in a second without requests',
+  'controllers-memory': 'memory of the controllers, after the same',
   ready: 'ready after start, nothing stored',
   restart: 'ready after start on what is there',
   memory: 'memory after these reads and watches',
   'memory-create': 'memory after the creations too',
+  definitions: 'definitions of 20 KB, 8 at a time, until the last is served',
+  'definitions-memory': 'memory for one of them',
+  'custom-create': 'create a custom object of 12.8 KB, 16 connections',
+  'custom-memory': 'memory for these objects',
+  'custom-list': 'LIST all of them, consistent',
 } as const
 export type Scenario = keyof typeof SCENARIOS
 
@@ -23,7 +35,7 @@ export type TargetName = 'keelson' | 'keelson-etcd' | 'bare' | 'peer'
 
 export interface Row {
   readonly scenario: Scenario
-  /** Pods that are there. */
+  /** Pods that are there; of custom resources, definitions or objects. */
   readonly size: number
   readonly target: TargetName
   readonly value: number

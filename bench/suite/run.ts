@@ -1,8 +1,13 @@
 /** A run: starts servers one after the other, gives each its objects, measures. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { generate } from '../load/generator.js'
 import { AIM_SIZE } from './aims.js'
+import { measureControllers } from './controllers.js'
+import { measureCustom } from './custom.js'
 import { fanOut } from './fan-out.js'
 import { Progress } from './progress.js'
 import { commit, type Row, SCENARIOS, type Scenario, type TargetName } from './results.js'
@@ -17,7 +22,20 @@ import {
   stop,
   type Target,
 } from './servers.js'
-import { CONFIGMAPS, CREATED, cleanUp, fill, ONE_POD, PODS, prepare, read } from './workload.js'
+import {
+  addPolicies,
+  addWebhook,
+  CONFIGMAPS,
+  CREATED,
+  cleanUp,
+  fill,
+  ONE_POD,
+  PODS,
+  prepare,
+  read,
+  removePolicies,
+  removeWebhook,
+} from './workload.js'
 
 export interface RunOptions {
   readonly folder: string
@@ -52,9 +70,18 @@ export class Run {
     const others = (this.#onEtcd ? 1 : 0) + (options.peer === undefined ? 0 : 1)
     const steps =
       this.#wants('start') +
+      this.#wants('custom') +
+      this.#wants('controllers') +
       options.sizes.length * (1 + this.#wants('get') * 3 + this.#wants('list') * 2) +
-      (this.#wants('watch') * 2 + this.#wants('create') * 2) +
-      others * (1 + this.#wants('get') * 2 + this.#wants('list') + this.#wants('watch') * 2 + this.#wants('create'))
+      (this.#wants('watch') * 2 + this.#wants('create') * 2 + this.#wants('policies') * 2 + this.#wants('webhooks')) +
+      others *
+        (1 +
+          this.#wants('get') * 2 +
+          this.#wants('list') +
+          this.#wants('watch') * 2 +
+          this.#wants('create') +
+          this.#wants('policies') * 2 +
+          this.#wants('webhooks'))
     this.#progress = new Progress(steps)
   }
 
@@ -70,8 +97,11 @@ export class Run {
     const { storage, peer } = this.#options
     try {
       if (this.#wants('start') && storage.has('embedded')) await this.#starts()
-      if (storage.has('embedded')) await this.#embedded()
-      if (this.#onEtcd) await this.#etcd()
+      const isApart = this.#wants('custom', 'controllers') === this.#options.only.size
+      if (storage.has('embedded') && !isApart) await this.#embedded()
+      if (this.#wants('custom') && storage.has('embedded')) await this.#custom()
+      if (this.#wants('controllers') && storage.has('embedded')) await this.#controllers()
+      if (this.#onEtcd && !isApart) await this.#etcd()
       if (peer !== undefined) await this.#other(peer)
     } finally {
       this.#progress.end()
@@ -139,6 +169,24 @@ export class Run {
     }
   }
 
+  /** On a server of its own: memory is what this is about. */
+  async #custom(): Promise<void> {
+    this.#progress.step('custom resources')
+    const folder = path.join(this.#options.folder, 'custom')
+    const keelson = await startKeelson(folder, [`--data-dir=${folder}/data`, ...this.#options.flags])
+    try {
+      await measureCustom(keelson, (scenario, size, measured) => this.#row(scenario, size, 'keelson', measured))
+    } finally {
+      await stop(keelson.process)
+    }
+  }
+
+  async #controllers(): Promise<void> {
+    this.#progress.step('controllers')
+    const { folder, flags } = this.#options
+    await measureControllers(folder, flags, (scenario, size, figure) => this.#row(scenario, size, 'keelson', figure))
+  }
+
   async #etcd(): Promise<void> {
     const folder = path.join(this.#options.folder, 'etcd')
     const etcd = await startEtcd(path.join(folder, 'member'))
@@ -174,6 +222,8 @@ export class Run {
     this.#memory('memory', target, name, size)
     await this.#creations(target, name, size, beside)
     this.#memory('memory-create', target, name, size)
+    await this.#policies(target, name, size)
+    await this.#webhook(target, name, size)
   }
 
   /** The size that the aims speak of, or the nearest that is measured. */
@@ -252,6 +302,36 @@ export class Run {
       await this.#requests('create', bare, 'bare', size, '/create', 32, CREATED)
     } finally {
       await stop(bare.process)
+    }
+  }
+
+  /** The warm-up is longer than others take to notice a policy. */
+  async #policies(target: Target, name: TargetName, size: number): Promise<void> {
+    if (!this.#wants('policies')) return
+    for (const [scenario, count] of [
+      ['create-1-policy', 1],
+      ['create-20-policies', 20],
+    ] as const) {
+      await addPolicies(target, count)
+      try {
+        await this.#requests(scenario, target, name, size, CONFIGMAPS, 32, CREATED)
+      } finally {
+        await removePolicies(target, count)
+      }
+    }
+  }
+
+  /** The webhook has a process of its own; `--peer` must be able to reach it. */
+  async #webhook(target: Target, name: TargetName, size: number): Promise<void> {
+    if (!this.#wants('webhooks')) return
+    const hook = fork(fileURLToPath(new URL('./webhook-process.js', import.meta.url)))
+    try {
+      const [clientConfig] = (await once(hook, 'message')) as [object]
+      await addWebhook(target, clientConfig)
+      await this.#requests('create-webhook', target, name, size, CONFIGMAPS, 32, CREATED)
+    } finally {
+      await removeWebhook(target)
+      hook.disconnect()
     }
   }
 

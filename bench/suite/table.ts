@@ -13,7 +13,7 @@ export const whole = (value: number): string => Math.round(value).toLocaleString
 export const short = (value: number): string => (value >= 100 ? whole(value) : String(Number(value.toPrecision(3))))
 
 export function show({ value, unit }: Pick<Row, 'value' | 'unit'>): string {
-  if (unit === 'bytes') return `${whole(value / 2 ** 20)} MiB`
+  if (unit === 'bytes') return `${short(value / 2 ** 20)} MiB`
   return unit === 'ms' ? `${whole(value)} ms` : `${short(value)}/s`
 }
 

@@ -77,6 +77,58 @@ export async function fill(target: Target, pods: number): Promise<void> {
   if (non2xx + errors > 0) throw new Error(`${non2xx + errors} of ${requests.total} pods were not created`)
 }
 
+const REGISTRATION = '/apis/admissionregistration.k8s.io/v1'
+const policyName = (i: number): string => `${NAMESPACE}-${i}`
+
+/** Validating policies of two expressions each that every ConfigMap of the namespace is subject to, until there are so many. */
+export async function addPolicies(target: Target, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const metadata = { name: policyName(i) }
+    await create(target, `${REGISTRATION}/validatingadmissionpolicies`, {
+      metadata,
+      spec: {
+        matchConstraints: {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAMESPACE } },
+          resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+        },
+        validations: [
+          { expression: "object.metadata.name.startsWith('bench-')", message: 'another name' },
+          { expression: "!has(object.data) || object.data.all(key, key != 'secret')" },
+        ],
+      },
+    })
+    const spec = { policyName: policyName(i), validationActions: ['Deny'] }
+    await create(target, `${REGISTRATION}/validatingadmissionpolicybindings`, { metadata, spec })
+  }
+}
+
+export async function removePolicies(target: Target, count: number): Promise<void> {
+  for (let i = 0; i < count; i++)
+    for (const resource of ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'])
+      await request(target, 'DELETE', `${REGISTRATION}/${resource}/${policyName(i)}`)
+}
+
+/** A validating webhook that every ConfigMap of the namespace is shown to. */
+export async function addWebhook(target: Target, clientConfig: object): Promise<void> {
+  await create(target, `${REGISTRATION}/validatingwebhookconfigurations`, {
+    metadata: { name: NAMESPACE },
+    webhooks: [
+      {
+        name: `${NAMESPACE}.example.com`,
+        clientConfig,
+        sideEffects: 'None',
+        admissionReviewVersions: ['v1'],
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAMESPACE } },
+        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+      },
+    ],
+  })
+}
+
+export async function removeWebhook(target: Target): Promise<void> {
+  await request(target, 'DELETE', `${REGISTRATION}/validatingwebhookconfigurations/${NAMESPACE}`)
+}
+
 /** So that a server that goes on running is as it was. */
 export async function cleanUp(target: Target): Promise<void> {
   for (const collection of [PODS, CONFIGMAPS]) await request(target, 'DELETE', collection, { gracePeriodSeconds: 0 })

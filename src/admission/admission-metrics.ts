@@ -1,11 +1,11 @@
-/** Thread: pool. How long plugins take, and whom they refuse. */
+/** Thread: pool. Measures how long plugins take, and counts whom they refuse. */
 import type { Clock } from '../lib/clock.js'
 import { admissionFamilies } from '../metrics/families.js'
 import type { Recorder, Series } from '../metrics/recorder.js'
 
 export type AdmissionStep = 'admit' | 'validate'
 
-/** Of one plugin, or of all, in one step of one operation. */
+/** Times one plugin, or all of them, in one step of one operation. */
 export class StepTimer {
   readonly #admitted: Series
   readonly #rejected: Series

@@ -23,30 +23,39 @@ export interface Reinvocation {
   requested: boolean
 }
 
-/** Of a plugin for one kind: `AdmissionAttributes<Pod>`. Which kind it is follows from `resource` and `subresource`. */
+/**
+ * What a plugin is asked about. One for a single kind takes `AdmissionAttributes<Pod>`; which kind it is follows from
+ * `resource` and `subresource`.
+ */
 export interface AdmissionAttributes<K extends KubeObject = KubeObject> {
   readonly operation: AdmissionOperation
   readonly resource: GroupVersionResource
   readonly subresource: string
   readonly kind: GroupVersionKind
-  /** '' while a name is still to be generated. */
+  /** The name of the object; '' while it is still to be generated. */
   readonly name: string
-  /** Of a namespace: its own name. Else '' for what is in no namespace. */
+  /** The namespace of the object; a namespace is in itself. '' for what is in no namespace. */
   readonly namespace: string
-  /** Undefined for DELETE; the options for CONNECT. Mutating plugins change it in place. */
+  /** The object to be written; undefined for DELETE, the options for CONNECT. Mutating plugins change it in place. */
   readonly object: K | undefined
-  /** UPDATE and DELETE: what is stored. Not to be changed. */
+  /** The stored object of UPDATE and DELETE, which is not to be changed. */
   readonly oldObject: K | undefined
+  /** The options of the operation as the client gave them, without kind and apiVersion. */
   readonly options: object
   readonly dryRun: boolean
+  /** Wall time after which nobody waits; undefined for what no client asked for. */
+  readonly deadlineMs?: number | undefined
   readonly user: UserInfo
   readonly reinvocation: Reinvocation
-  /** Aborted when nobody waits for the write any longer: no further link is asked. Its reason is what to throw. */
+  /** Aborted when nobody waits for the write any longer: then no further link is asked, and its reason is thrown. */
   readonly signal?: CancelSignal | undefined
   addWarning(text: string): void
-  /** For the audit log; keys are `<plugin>.<domain>/<what>`. The first value of a key stays. */
+  /** Adds an annotation to the audit log; keys are `<plugin>.<domain>/<what>`. The first value of a key stays. */
   addAnnotation(key: string, value: string): void
-  /** Called once the write has happened or has failed; a write that is tried again has failed before. */
+  /**
+   * The callback is called once the write has happened or has failed; an attempt that is followed by another has
+   * failed.
+   */
   onOutcome(callback: (succeeded: boolean) => Promise<void> | void): void
 }
 
@@ -56,12 +65,12 @@ export interface AdmissionAttributes<K extends KubeObject = KubeObject> {
  */
 export interface AdmissionPlugin<K extends KubeObject = KubeObject> {
   readonly name: string
-  /** Must depend on operation, resource and subresource only: the chain asks once for each of them. */
+  /** The answer must depend on operation, resource and subresource only: the chain asks once for each of them. */
   handles(attributes: Pick<AdmissionAttributes, 'operation' | 'resource' | 'subresource'>): boolean
   /** Throws a StatusError to refuse. */
   admit?(attributes: AdmissionAttributes<K>): Promise<void> | void
   validate?(attributes: AdmissionAttributes<K>): Promise<void> | void
-  /** Told of every object that is gone, however it went. */
+  /** Is told of every object that is gone, however it went. */
   deleted?(resource: GroupResource, object: KubeObject): Promise<void>
 }
 
@@ -80,7 +89,7 @@ interface Links {
   readonly validating: StepLinks
 }
 
-/** Requests for resources that come and go (custom ones) must not make the table of links grow for ever. */
+/** The most entries of the table of links: resources that come and go (custom ones) must not make it grow for ever. */
 const MAX_KNOWN = 5_000
 
 export class AdmissionChain {
@@ -114,7 +123,7 @@ export class AdmissionChain {
     await run(this.#linksFor(attributes).validating, 'validate', attributes)
   }
 
-  /** A connection is admitted and validated in one go; what links changed in the options counts. */
+  /** A connection is admitted and validated in one step; the options go on as links have changed them. */
   async connect(attributes: AdmissionAttributes): Promise<void> {
     await this.admit(attributes)
     await this.validate(attributes)

@@ -1,9 +1,9 @@
-/** Thread: pool. How a plugin refuses, and whom a request is about. */
+/** Thread: pool. How a plugin refuses a request, and how it tells which resource a request is about. */
 import { metadataOf } from '../api/object.js'
 import { newForbidden, type StatusCause, type StatusError } from '../api/status.js'
 import type { AdmissionAttributes, AdmissionOperation } from './chain.js'
 
-/** The object's name may still be to be generated: then what it will begin with. */
+/** The refusal names the object; when its name is still to be generated, by what the name will begin with. */
 export function forbid(attributes: AdmissionAttributes, why: string, causes?: readonly StatusCause[]): StatusError {
   return newForbidden(attributes.resource, nameOf(attributes), why, causes)
 }
@@ -16,7 +16,7 @@ function nameOf({ name, object }: AdmissionAttributes): string {
 
 type Target = Pick<AdmissionAttributes, 'operation' | 'resource' | 'subresource'>
 
-/** handles() of a plugin for one resource itself, not its subresources. */
+/** handles() of a plugin for one resource, without its subresources. */
 export const isAbout = (
   { operation, resource, subresource }: Target,
   group: string,

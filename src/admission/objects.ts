@@ -12,24 +12,27 @@ export type Maybe<T> = T | Promise<T>
 
 /** A resource of which the compiler knows the kind. */
 export interface ResourceOf<K extends KubeObject> extends GroupVersionResource {
-  /** Never there: it carries the type alone. */
+  /** The property does not exist: it carries the type of the kind alone. */
   readonly object?: K
 }
 
-/** What is found is shared: nobody changes it. */
+/** Reads objects for plugins. What is found is shared, so nobody changes it. */
 export interface AdmissionObjects {
-  /** As this process has it in memory, at once: a moment old at worst. `namespace` '' for cluster scope. */
+  /**
+   * The object as this process has it in memory, at once: it is a moment old at worst. `namespace` is '' for cluster
+   * scope.
+   */
   get<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
-  /** The same for all of a namespace, or with '' for all there are. */
+  /** All objects of a namespace, or with '' all there are, as this process has them in memory. */
   list<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
-  /** The newest state, which may mean to ask storage. */
+  /** The newest state of the object, for which the storage may have to be asked. */
   getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   listLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
 }
 
 /** Writes that admission makes for somebody: as the server, not as the user, and past admission. */
 export interface AdmissionWriter {
-  /** One that is there already is as good. */
+  /** Has no effect when the object is there already. */
   createIfAbsent(resource: GroupVersionResource, namespace: string, object: KubeObject): Promise<void>
 }
 

@@ -11,7 +11,7 @@ type Question = Pick<Attributes, 'verb' | 'apiGroup' | 'resource' | 'name'> &
 export class Permissions {
   readonly #authorizer: Authorizer | undefined
 
-  /** Without an authorizer only the masters may: a check that cannot be made has not been passed. */
+  /** Without an authorizer only masters pass: a check that cannot be made has not been passed. */
   constructor(authorizer: Authorizer | undefined) {
     this.#authorizer = authorizer
   }
@@ -30,7 +30,7 @@ export class Permissions {
     return verdict.decision === 'allow'
   }
 
-  /** By the signer's own name, or by all names of its domain. */
+  /** Whether the user may act for the signer, by the signer's own name or by all names of its domain. */
   async maySign(user: UserInfo, verb: 'approve' | 'sign' | 'attest', signerName: string): Promise<boolean> {
     const ask = (name: string): Promise<boolean> =>
       this.may(user, { verb, apiGroup: 'certificates.k8s.io', resource: 'signers', name })

@@ -1,6 +1,6 @@
-/** Thread: any. The names of the plugins in the order in which they run, and which of them do without being named. */
+/** Thread: any. The names of the plugins in the order in which they run, and which of them are on by default. */
 
-/** kube-apiserver's own order. */
+/** The order is kube-apiserver's. */
 export const ORDERED_PLUGINS = [
   'AlwaysAdmit',
   'NamespaceAutoProvision',
@@ -33,29 +33,24 @@ export const ORDERED_PLUGINS = [
   'PodTopologyLabels',
   'NodeDeclaredFeatureValidator',
   'PodResizeValidator',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
   'ResourceQuota',
   'AlwaysDeny',
 ] as const
 
 export type PluginName = (typeof ORDERED_PLUGINS)[number]
 
-/** Known to kube-apiserver; here there is nothing to turn on yet, so only turning them off is understood. */
-const ABSENT: ReadonlySet<string> = new Set([
-  'ImagePolicyWebhook',
-  'PodGroupProtection',
-  'MutatingAdmissionPolicy',
-  'MutatingAdmissionWebhook',
-  'ValidatingAdmissionPolicy',
-  'ValidatingAdmissionWebhook',
-])
+/** Plugins that kube-apiserver knows and this server does not have: they can be turned off, and not on. */
+const ABSENT: ReadonlySet<string> = new Set(['ImagePolicyWebhook', 'PodGroupProtection'])
 
-/**
- * As kube-apiserver has it, but for ServiceAccount: without a controller that makes a token and a `default` account in
- * every namespace it only stands in the way; see docs/admission.md.
- */
+/** The defaults of kube-apiserver. */
 const DEFAULT_ON: ReadonlySet<PluginName> = new Set<PluginName>([
   'NamespaceLifecycle',
   'LimitRanger',
+  'ServiceAccount',
   'TaintNodesByCondition',
   'PodSecurity',
   'Priority',
@@ -72,6 +67,10 @@ const DEFAULT_ON: ReadonlySet<PluginName> = new Set<PluginName>([
   'PodTopologyLabels',
   'NodeDeclaredFeatureValidator',
   'PodResizeValidator',
+  'MutatingAdmissionPolicy',
+  'MutatingAdmissionWebhook',
+  'ValidatingAdmissionPolicy',
+  'ValidatingAdmissionWebhook',
   'ResourceQuota',
 ])
 

@@ -11,6 +11,7 @@ import type {
   StructSchema,
   TypeSchema,
 } from './schema.js'
+import { DOCUMENTED_ZEROS } from './zero-values.js'
 
 type DefinitionExtras = {
   atomic?: boolean
@@ -44,14 +45,6 @@ const SCALAR_DEFINITIONS: ReadonlyMap<string, ScalarKind> = new Map([
 
 const NO_EXTRAS: FieldExtras = {}
 const NO_STRINGS: readonly string[] = []
-const ZERO: Readonly<Partial<Record<TypeSchema['kind'], unknown>>> = {
-  string: '',
-  boolean: false,
-  int32: 0,
-  int64: 0,
-  double: 0,
-  struct: {},
-}
 
 /** Fields are made on first use: types refer to each other in circles, and most are never asked for. */
 class BuiltinStruct implements StructSchema {
@@ -147,7 +140,7 @@ export class BuiltinSchemas implements SchemaSource {
   #field([name, typeText, wire, flags, given]: FieldRow, home: string): FieldSchema {
     const extras = given ?? NO_EXTRAS
     const type = this.#fieldType(typeText, home, extras)
-    const zero = flags.includes('d') ? ZERO[type.kind] : undefined
+    const zero = flags.includes('d') ? DOCUMENTED_ZEROS[type.kind] : undefined
     return {
       name,
       type,

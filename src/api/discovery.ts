@@ -1,6 +1,7 @@
 /**
  * Thread: any. The documents that say what is served: /api, /apis, a group, a version, and all of it at once (aggregated
- * discovery v2). Made from a catalogue on first use and kept as text; a changed catalogue gets new documents.
+ * discovery v2). Each is made when it is asked for and kept as text until its group, or for documents of all groups any group,
+ * changes; of what tells of all groups only the part of the group that changed is made anew.
  */
 import { createHash } from 'node:crypto'
 import type { Catalogue, ResourceInfo, SubresourceInfo } from './catalogue.js'
@@ -12,6 +13,13 @@ export interface DiscoveryDocument {
   readonly etag: string
 }
 
+interface KeptDocument extends DiscoveryDocument {
+  readonly generation: number
+}
+
+/** More than a server without custom resources has. */
+const MAX_DOCUMENTS = 256
+
 export const AGGREGATED_MEDIA_TYPE = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
 interface GroupVersionEntry {
@@ -21,7 +29,9 @@ interface GroupVersionEntry {
 
 export class DiscoveryDocuments {
   readonly catalogue: Catalogue
-  readonly #documents = new Map<string, DiscoveryDocument>()
+  readonly #documents = new Map<string, KeptDocument>()
+  /** By group: its part of aggregated discovery. */
+  #parts = new Map<string, { readonly generation: number; readonly text: string }>()
 
   constructor(catalogue: Catalogue) {
     this.catalogue = catalogue
@@ -29,7 +39,7 @@ export class DiscoveryDocuments {
 
   /** GET /api; clients find the server by the address in it, which depends on how they reached it. */
   apiVersions(serverAddress: string): DiscoveryDocument {
-    return this.#document(`/api ${serverAddress}`, () => ({
+    return this.#document(`/api ${serverAddress}`, this.catalogue.groupGeneration(''), () => ({
       kind: 'APIVersions',
       versions: this.catalogue.versions(''),
       serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress }],
@@ -38,7 +48,7 @@ export class DiscoveryDocuments {
 
   /** GET /apis */
   apiGroupList(): DiscoveryDocument {
-    return this.#document('/apis', () => ({
+    return this.#document('/apis', this.catalogue.generation, () => ({
       kind: 'APIGroupList',
       apiVersion: 'v1',
       groups: this.#namedGroups().map((group) => this.#group(group)),
@@ -48,14 +58,18 @@ export class DiscoveryDocuments {
   /** GET /apis/<group>; undefined when nothing of it is served. */
   apiGroup(group: string): DiscoveryDocument | undefined {
     if (group === '' || this.catalogue.versions(group).length === 0) return undefined
-    return this.#document(`/apis/${group}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...this.#group(group) }))
+    return this.#document(`/apis/${group}`, this.catalogue.groupGeneration(group), () => ({
+      kind: 'APIGroup',
+      apiVersion: 'v1',
+      ...this.#group(group),
+    }))
   }
 
   /** GET /api/v1 and /apis/<group>/<version> */
   apiResourceList(group: string, version: string): DiscoveryDocument | undefined {
     const resources = this.catalogue.resourcesOf(group, version)
     if (resources.length === 0) return undefined
-    return this.#document(`/apis/${group}/${version}`, () => ({
+    return this.#document(`/apis/${group}/${version}`, this.catalogue.groupGeneration(group), () => ({
       kind: 'APIResourceList',
       // The core group's document predates the field.
       ...(group === '' ? {} : { apiVersion: 'v1' }),
@@ -66,19 +80,31 @@ export class DiscoveryDocuments {
 
   /** GET /api or /apis for clients that accept AGGREGATED_MEDIA_TYPE */
   aggregated(root: 'api' | 'apis'): DiscoveryDocument {
-    return this.#document(`aggregated ${root}`, () => ({
-      kind: 'APIGroupDiscoveryList',
-      apiVersion: 'apidiscovery.k8s.io/v2',
-      metadata: {},
-      items: (root === 'api' ? [''] : this.#namedGroups()).map((group) => ({
-        metadata: group === '' ? {} : { name: group },
-        versions: this.catalogue.versions(group).map((version) => ({
-          version,
-          resources: this.catalogue.resourcesOf(group, version).map(resourceDiscovery),
-          freshness: 'Current',
-        })),
+    const { catalogue } = this
+    const generation = root === 'api' ? catalogue.groupGeneration('') : catalogue.generation
+    return this.#document(`aggregated ${root}`, generation, () => {
+      const groups = root === 'api' ? [''] : this.#namedGroups()
+      const parts = new Map(groups.map((group) => [group, this.#part(group)]))
+      const core = this.#parts.get('')
+      this.#parts = core === undefined ? parts : new Map([['', core], ...parts])
+      const texts = [...parts.values()].map(({ text }) => text)
+      return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[${texts.join(',')}]}`
+    })
+  }
+
+  #part(group: string): { readonly generation: number; readonly text: string } {
+    const generation = this.catalogue.groupGeneration(group)
+    const known = this.#parts.get(group)
+    if (known?.generation === generation) return known
+    const part = {
+      metadata: group === '' ? {} : { name: group },
+      versions: this.catalogue.versions(group).map((version) => ({
+        version,
+        resources: this.catalogue.resourcesOf(group, version).map(resourceDiscovery),
+        freshness: 'Current',
       })),
-    }))
+    }
+    return { generation, text: JSON.stringify(part) }
   }
 
   #namedGroups(): string[] {
@@ -92,14 +118,16 @@ export class DiscoveryDocuments {
     return { name: group, versions, preferredVersion: versions[0]! }
   }
 
-  #document(key: string, make: () => object): DiscoveryDocument {
-    let document = this.#documents.get(key)
-    if (document === undefined) {
-      const body = Buffer.from(`${JSON.stringify(make())}\n`)
-      const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`
-      document = { body, etag }
-      this.#documents.set(key, document)
-    }
+  #document(key: string, generation: number, make: () => object | string): DiscoveryDocument {
+    const known = this.#documents.get(key)
+    if (known?.generation === generation) return known
+    const made = make()
+    const body = Buffer.from(`${typeof made === 'string' ? made : JSON.stringify(made)}\n`)
+    const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`
+    const document = { generation, body, etag }
+    // Groups come and go: what is not asked for again is not kept for good.
+    if (this.#documents.size >= MAX_DOCUMENTS) this.#documents.clear()
+    this.#documents.set(key, document)
     return document
   }
 }

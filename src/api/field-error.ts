@@ -20,6 +20,9 @@ export interface FieldError {
   readonly detail: string
 }
 
+/** Stands for a value that an error does not show: objects and lists that a rule is about. */
+export const OMITTED: unique symbol = Symbol('omitted')
+
 /** A path to a field, written as Kubernetes writes it. */
 export class FieldPath {
   readonly #text: string
@@ -48,8 +51,6 @@ export const required = (path: FieldPath, detail = ''): FieldError => make('Fiel
 export const duplicate = (path: FieldPath, value: unknown): FieldError => make('FieldValueDuplicate', path, value, '')
 export const invalid = (path: FieldPath, value: unknown, detail: string): FieldError =>
   make('FieldValueInvalid', path, value, detail)
-export const typeInvalid = (path: FieldPath, value: unknown, detail: string): FieldError =>
-  make('FieldValueTypeInvalid', path, value, detail)
 export const forbidden = (path: FieldPath, detail: string): FieldError => make('FieldValueForbidden', path, '', detail)
 export const tooLong = (path: FieldPath, maxLength: number): FieldError =>
   make('FieldValueTooLong', path, '', `may not be more than ${maxLength} bytes`)

@@ -62,19 +62,23 @@ export function parseAccept(header: string): MediaTypeClause[] {
 }
 
 export interface OfferedForms {
-  /** Custom resources are offered without. Default: true. */
-  readonly protobuf?: boolean
+  /** Custom objects have no form in protobuf; their metadata has. Default: true. */
+  readonly protobuf?: boolean | 'metadata'
+  /** A watch has no form in YAML. Default: true. */
+  readonly yaml?: boolean
   /** What is never listed has no Table. Default: true. */
   readonly table?: boolean
 }
 
 /** The common headers are answered without parsing them. */
-export function negotiate(accept: string, { protobuf = true, table = true }: OfferedForms = {}): Negotiation {
+export function negotiate(accept: string, offered: OfferedForms = {}): Negotiation {
+  const { protobuf = true, table = true, yaml = true } = offered
   if (accept === '' || accept === '*/*' || accept === 'application/json') return PLAIN_JSON
   let transformationSeen = false
   for (const clause of parseAccept(accept)) {
     const serialization = clause.type === '*/*' ? 'json' : TYPES[clause.type]
-    if (serialization === undefined || (serialization === 'protobuf' && !protobuf)) continue
+    if (serialization === undefined || (serialization === 'protobuf' && protobuf === false)) continue
+    if (serialization === 'yaml' && !yaml) return 'unknown-transformation'
     const transformation = transformationOf(clause.parameters)
     if (transformation === 'unknown' || (transformation?.as === 'Table' && !table)) {
       transformationSeen = true
@@ -82,6 +86,7 @@ export function negotiate(accept: string, { protobuf = true, table = true }: Off
     }
     // A Table has a protobuf form in name only.
     if (transformation?.as === 'Table' && serialization === 'protobuf') continue
+    if (transformation === undefined && serialization === 'protobuf' && protobuf === 'metadata') continue
     const { pretty } = clause.parameters
     return { serialization, pretty: pretty === '1' || pretty === 'true', transformation }
   }
@@ -99,8 +104,9 @@ export function acceptedMediaType(
   { streams = false, ...forms }: OfferedForms & { readonly streams?: boolean } = {},
 ): AcceptedMediaType {
   const accepted = negotiate(accept, forms)
-  if (accepted === 'unknown') throw notAcceptable(`${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`)
-  if (accepted === 'unknown-transformation') throw newNotAcceptable(ONLY_REPRESENTATIONS, false)
+  if (accepted === 'unknown' && forms.protobuf !== 'metadata')
+    throw notAcceptable(`${REPRESENTATIONS}${streams ? STREAM_REPRESENTATIONS : ''}`)
+  if (typeof accepted === 'string') throw newNotAcceptable(ONLY_REPRESENTATIONS, false)
   return accepted
 }
 

@@ -9,19 +9,43 @@ export interface PemBlock {
 }
 
 const BEGIN = '-----BEGIN '
-/** Lines of headers may come first, each with a colon. */
-const BLOCK =
-  /-----BEGIN ((?:(?!-----)[^\n])*)-----[ \t\r]*\n(?:[^\n:]+:[^\n]*\n)*([A-Za-z0-9+/=\s]*)\n-----END \1-----[ \t\r]*(?:\n|$)/y
+const DASHES = '-----'
+const END = '-----END '
+const BLANKS = /^[ \t\r]*$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /** Undefined when the first line that begins a block begins none. What stands before and after it does not matter. */
 export function firstPemBlock(text: string): PemBlock | undefined {
   const start = text.indexOf(BEGIN)
   if (start < 0 || (start > 0 && text[start - 1] !== '\n')) return undefined
-  BLOCK.lastIndex = start
-  const [, type = '', body = ''] = BLOCK.exec(text) ?? []
-  const base64 = body.replace(/\s/g, '')
-  return type === '' || !BASE64.test(base64) ? undefined : { type, bytes: Buffer.from(base64, 'base64') }
+  const first = lineAt(text, start + BEGIN.length)
+  const dashes = first.indexOf(DASHES)
+  if (dashes <= 0 || !BLANKS.test(first.slice(dashes + DASHES.length))) return undefined
+  const type = first.slice(0, dashes)
+  const begin = afterHeaders(text, start + BEGIN.length + first.length + 1)
+  // Base64 has no dash: the first one begins the last line.
+  const end = text.indexOf('-', begin)
+  const last = `${END}${type}${DASHES}`
+  if (end <= begin || text[end - 1] !== '\n' || !text.startsWith(last, end)) return undefined
+  if (!BLANKS.test(lineAt(text, end + last.length))) return undefined
+  const base64 = text.slice(begin, end).replace(/\s/g, '')
+  return BASE64.test(base64) ? { type, bytes: Buffer.from(base64, 'base64') } : undefined
+}
+
+/** The rest of the line, without its end. */
+function lineAt(text: string, start: number): string {
+  const end = text.indexOf('\n', start)
+  return end < 0 ? text.slice(start) : text.slice(start, end)
+}
+
+/** Where the body begins: lines of headers may come before it, each with a colon behind its name. */
+function afterHeaders(text: string, start: number): number {
+  let at = start
+  for (;;) {
+    const line = lineAt(text, at)
+    if (line.indexOf(':') <= 0 || at + line.length >= text.length) return at
+    at += line.length + 1
+  }
 }
 
 export interface PemText {
@@ -30,9 +54,6 @@ export interface PemText {
   /** From the line that begins the block to the one that ends it, both included. */
   readonly text: string
 }
-
-const DASHES = '-----'
-const END = '-----END '
 
 /** Every block whose beginning and next end bear one label. Each position of the text is looked at a bounded number of times. */
 export function pemBlocks(text: string): PemText[] {

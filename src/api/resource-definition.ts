@@ -1,40 +1,26 @@
 /**
- * Thread: any. A resource that is not built in, as plain data: it is added, changed and removed while the server runs, and
- * crosses threads as it is. Its objects are stored as JSON, in its storage version, which is also the one in memory.
+ * Thread: any. A resource that is not built in, as the small message that every thread is told: names, scope, versions, and which
+ * definition it comes from. The schemas are not in it: whoever needs one reads the definition from shared memory
+ * (apiextensions/definition-source.ts). Objects are stored as JSON, in the storage version, which is also the one in memory.
  */
 import { createHash } from 'node:crypto'
 import type { ResourceInfo, SubresourceInfo } from './catalogue.js'
 import type { GroupResource } from './group-version.js'
 
-/** A structural schema: OpenAPI v3 as custom resource definitions have it. */
-export interface StructuralSchema {
-  readonly type?: string
-  readonly format?: string
-  readonly properties?: Readonly<Record<string, StructuralSchema>>
-  readonly additionalProperties?: StructuralSchema | boolean
-  readonly items?: StructuralSchema
-  readonly required?: readonly string[]
-  readonly default?: unknown
-  readonly enum?: readonly unknown[]
-  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
-  readonly 'x-kubernetes-int-or-string'?: boolean
-  readonly 'x-kubernetes-embedded-resource'?: boolean
-  readonly 'x-kubernetes-list-type'?: string
-  readonly 'x-kubernetes-list-map-keys'?: readonly string[]
-  readonly 'x-kubernetes-map-type'?: string
-}
-
 export interface DefinedVersion {
   readonly name: string
   readonly served: boolean
-  readonly schema: StructuralSchema
   readonly hasStatus?: boolean
+  readonly hasScale?: boolean
   /** Paths of fields that selectors may name: spec.color. */
   readonly selectableFields?: readonly string[]
+  /** The warning that every answer about a deprecated version carries. */
+  readonly deprecation?: string
 }
 
 export interface ResourceDefinition extends GroupResource {
   readonly kind: string
+  readonly listKind: string
   readonly singular: string
   readonly shortNames: readonly string[]
   readonly categories: readonly string[]
@@ -42,33 +28,55 @@ export interface ResourceDefinition extends GroupResource {
   /** The preferred one first. */
   readonly versions: readonly DefinedVersion[]
   readonly storageVersion: string
+  /** Of the definition that says all this. */
+  readonly uid: string
+  /** The revision of the definition's last change of spec that this server has seen; documents and compiled schemas go by it. */
+  readonly revision: number
+  /** Stands for what an object in memory depends on: the storage version and the parts of its schema that prune and default. */
+  readonly memoryForm: string
+  /** Versions are converted by the webhook that the definition names; without it they have the same fields. */
+  readonly convertsByWebhook?: boolean
+  /** By a webhook, and objects may be stored in other versions than the storage version: memory has them as they are stored. */
+  readonly mixesVersions?: boolean
+  /** Whether the definition is being deleted: nothing is created any more. */
+  readonly terminating: boolean
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'] as const
+const PART_VERBS = ['get', 'patch', 'update'] as const
 
 /** As discovery and routes know it, a version each; those that are not served too, since objects may be stored in them. */
 export function resourceInfos(definition: ResourceDefinition): ResourceInfo[] {
   return definition.versions.map((version) => resourceInfo(definition, version))
 }
 
-function resourceInfo(definition: ResourceDefinition, { name, served, hasStatus }: DefinedVersion): ResourceInfo {
-  const { group, resource, kind, singular, shortNames, categories, namespaced } = definition
-  const status: SubresourceInfo = { name: 'status', group, version: name, kind, verbs: ['get', 'patch', 'update'] }
+function resourceInfo(definition: ResourceDefinition, version: DefinedVersion): ResourceInfo {
+  const { group, resource, kind, listKind, singular, shortNames, categories, namespaced, uid, revision } = definition
+  const { name, served, hasStatus = false, hasScale = false } = version
+  const status: SubresourceInfo = { name: 'status', group, version: name, kind, verbs: PART_VERBS }
+  const scale: SubresourceInfo = {
+    name: 'scale',
+    group: 'autoscaling',
+    version: 'v1',
+    kind: 'Scale',
+    verbs: PART_VERBS,
+  }
   return {
     group,
     version: name,
     resource,
     kind,
+    listKind,
     singular,
     namespaced,
     verbs: VERBS,
     shortNames,
     categories,
-    subresources: hasStatus === true ? [status] : [],
+    subresources: [...(hasStatus ? [status] : []), ...(hasScale ? [scale] : [])],
     returnsDeleted: false,
     servedByDefault: served,
     storageVersionHash: storageVersionHash(group, definition.storageVersion, kind),
-    definitionHash: createHash('sha256').update(JSON.stringify(definition)).digest('hex'),
+    definitionHash: `${uid}/${revision}`,
   }
 }
 

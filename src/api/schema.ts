@@ -110,4 +110,18 @@ export interface SchemaSource {
   definition(name: string): StructSchema | ScalarSchema | undefined
   /** The type of a served kind. */
   kind(group: string, version: string, kind: string): StructSchema | undefined
+  /** A custom kind, or the kind of its lists, as documents print it; undefined for built-in ones. */
+  documented?(group: string, version: string, kind: string): DocumentedKind | undefined
+}
+
+/** A reference to a definition of the document, which gets the definition with it. */
+export type OpenApiReference = (name: string) => Record<string, unknown>
+
+/** A kind that prints itself in OpenAPI documents. */
+export interface DocumentedKind {
+  /** The name of its definition: com.example.v1.Widget. */
+  readonly name: string
+  /** Of a list: the kind of its items. */
+  readonly items?: { readonly group: string; readonly version: string; readonly kind: string }
+  schema(openApi: 2 | 3, reference: OpenApiReference): Record<string, unknown>
 }

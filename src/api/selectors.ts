@@ -1,5 +1,5 @@
 /** Thread: any. The two selectors of a list or watch. */
-import { parseFieldSelector } from './fields.js'
+import { FieldSelector, parseFieldSelector } from './fields.js'
 import { parseLabelSelector } from './label-parser.js'
 import { SelectorError } from './labels.js'
 import type { ListOptions } from './list-options.js'
@@ -31,4 +31,13 @@ export function parseSelectors(options: ListOptions, selectableFields: readonly 
     if (error instanceof SelectorError) throw newBadRequest(error.message)
     throw error
   }
+}
+
+const NAMES: ReadonlySet<string> = new Set(['metadata.name', 'metadata.namespace'])
+
+/** Whether more than names decides what is selected: names are the same in every version of an object. */
+export function selectsContent({ label, field }: Selectors): boolean {
+  if (!label.empty()) return true
+  if (field.empty()) return false
+  return !(field instanceof FieldSelector) || field.requirements.some(({ field: name }) => !NAMES.has(name))
 }

@@ -1,5 +1,5 @@
 /** Thread: any. Status, the body of every error, and the constructors of its reasons: code, reason and details as Kubernetes fills them. */
-import type { FieldError } from './field-error.js'
+import { type FieldError, OMITTED } from './field-error.js'
 import { formatGroupResource, type GroupResource } from './group-version.js'
 
 export interface StatusCause {
@@ -121,14 +121,22 @@ export const newConflict = (resource: GroupResource, name: string, why: string):
 export const newApplyConflict = (causes: readonly StatusCause[], message: string): StatusError =>
   failure(409, 'Conflict', message, { causes })
 
+export const newMethodNotSupported = (resource: GroupResource, verb: string): StatusError =>
+  failure(
+    405,
+    'MethodNotAllowed',
+    `${verb} is not supported on resources of kind ${JSON.stringify(formatGroupResource(resource))}`,
+    about(resource, ''),
+  )
+
 export const newBadRequest = (message: string): StatusError => failure(400, 'BadRequest', message)
 export const newUnauthorized = (message: string): StatusError => failure(401, 'Unauthorized', message)
 export const newRequestEntityTooLarge = (message: string): StatusError =>
   failure(413, 'RequestEntityTooLarge', `Request entity too large: ${message}`)
 export const newUnsupportedMediaType = (message: string): StatusError => failure(415, 'UnsupportedMediaType', message)
-/** A PATCH in a form that is none: nothing of it was read. */
-export const newUnsupportedMediaTypeGeneric = (): StatusError =>
-  failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {})
+/** A PATCH in a form that is none: nothing of it was read. `generic`: details are empty; else there are none. */
+export const newUnsupportedMediaTypeGeneric = (generic = true): StatusError =>
+  failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', generic ? {} : undefined)
 /** `generic`: nothing was understood yet, so details are empty; else there are none. */
 export const newNotAcceptable = (message: string, generic = true): StatusError =>
   failure(406, 'NotAcceptable', message, generic ? {} : undefined)
@@ -268,7 +276,7 @@ const WITHOUT_VALUE: ReadonlySet<FieldError['type']> = new Set([
 /** `Invalid value: "x": must be …`: a field error without its path. */
 export function describeFieldError({ type, badValue, detail }: FieldError): string {
   const word = WORDS[type]
-  const text = WITHOUT_VALUE.has(type) ? word : `${word}: ${showValue(badValue)}`
+  const text = WITHOUT_VALUE.has(type) || badValue === OMITTED ? word : `${word}: ${showValue(badValue)}`
   return detail === '' ? text : `${text}: ${detail}`
 }
 

@@ -1,15 +1,15 @@
-/** Thread: any. What is said to who may not: in Kubernetes' words, because people search for them. */
+/** Thread: any. What a user is told who may not: in Kubernetes' words, because people search for them. */
 import { newForbidden, type StatusError } from '../api/status.js'
 import type { Attributes } from './interface.js'
 
-/** Nobody said yes, and somebody could not say anything: not the client's fault. */
+/** Nobody allowed the request, and an authorizer failed: that is not the client's fault. */
 export class AuthorizationFailed extends Error {
   override readonly name = 'AuthorizationFailed'
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** The text may end up on a page: what could be markup is not passed on. */
+/** The text may end up on a page, so characters of markup are escaped. */
 export const withoutMarkup = (text: string): string => text.replace(/[&<>]/g, (c) => ESCAPES[c]!)
 
 export function newForbiddenRequest(attributes: Attributes, reason: string): StatusError {

@@ -10,7 +10,7 @@ import type { UserInfo } from '../api/user-info.js'
 export interface Credentials {
   /** The Authorization header, or ''. */
   readonly authorization: string
-  /** Any other header, lower-case name; '' when it is absent. Several of one name are joined with ','. */
+  /** Any other header by its lower-case name; '' when it is absent. Several of one name are joined with ','. */
   header(name: string): string
   /** Every header in order, lower-case name, as often as it was sent. */
   forEachHeader(visit: (name: string, value: string) => void): void
@@ -25,16 +25,21 @@ export interface Credentials {
 
 export interface Authenticated {
   readonly user: UserInfo
-  /** Of a token that names any; empty: the server's own. */
+  /** The audiences of a token that names any; empty for the server's own. */
   readonly audiences?: readonly string[]
 }
 
-/** `undefined`: these credentials are none of mine. Throws InvalidCredentials: they are mine, and wrong. */
+/**
+ * Gives undefined for credentials that are not its own. Throws InvalidCredentials for those that are its own, and
+ * wrong.
+ */
 export interface Authenticator {
   authenticate(credentials: Credentials): Authenticated | undefined | Promise<Authenticated | undefined>
 }
 
-/** Expected: a 401. The message is for the log; a client is told `Unauthorized` and no more. */
+/**
+ * The credentials are wrong, which is a 401. The message is for the log; a client is told `Unauthorized` and no more.
+ */
 export class InvalidCredentials extends Error {
   override readonly name = 'InvalidCredentials'
 }
@@ -50,9 +55,9 @@ export interface Attributes {
   readonly resource: string
   readonly subresource: string
   readonly name: string
-  /** Of requests that are for no resource. */
+  /** The path of a request that is for no resource. */
   readonly path: string
-  /** What a list, watch or deletecollection is limited to, as it was written. */
+  /** The selectors that limit a list, watch or deletecollection, as they were written. */
   readonly fieldSelector?: string
   readonly labelSelector?: string
 }
@@ -62,7 +67,7 @@ export type Decision = 'allow' | 'deny' | 'no-opinion'
 
 export interface Verdict {
   readonly decision: Decision
-  /** Why, for the client and the audit log; may be ''. */
+  /** The reason, for the client and the audit log; may be ''. */
   readonly reason: string
   /** What went wrong while deciding, for SubjectAccessReview's evaluationError. */
   readonly error?: string

@@ -11,12 +11,12 @@ export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError'
 }
 
-/** What the current context says; certificates and keys as PEM. */
+/** What the current context names, with certificates and keys as PEM. */
 export interface Kubeconfig {
   readonly server: string
   readonly serverName: string | undefined
   readonly insecureSkipVerify: boolean
-  /** Undefined: the authorities of the system. */
+  /** The authority of the server; undefined for those of the system. */
   readonly ca: string | undefined
   readonly clientCertificate: string | undefined
   readonly clientKey: string | undefined
@@ -128,7 +128,7 @@ function named(root: JsonObject, list: string, member: string): Map<string, Json
   )
 }
 
-/** What an agent needs to reach it over TLS. */
+/** The options that an agent needs to reach the server over TLS. */
 export function tlsOptions({
   ca,
   clientCertificate,

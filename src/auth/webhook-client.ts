@@ -1,7 +1,7 @@
 /**
- * Thread: any. Asks a webhook of authentication or authorization: an object out, the object with its status back.
- *
- * What may pass by itself (no connection, 429, 5xx) is tried again, with growing pauses; everything else is an answer.
+ * Thread: any. Asks a webhook of authentication or authorization: it sends an object and gets it back with its status.
+ * Failures that may pass by themselves (no connection, 429, 5xx) are tried again, with growing pauses; everything else
+ * is an answer.
  */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
@@ -14,7 +14,7 @@ import { type Kubeconfig, tlsOptions } from './kubeconfig.js'
 
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
-  /** Another try could end differently. */
+  /** Whether another try could end differently. */
   readonly passing: boolean
 
   constructor(message: string, passing: boolean) {
@@ -27,21 +27,21 @@ export interface WebhookClientOptions {
   readonly kubeconfig: Kubeconfig
   readonly clock: Clock
   readonly random: Random
-  /** Of one try. */
+  /** The time of one try. */
   readonly timeoutMs?: number
   readonly tries?: number
-  /** Before the second try. */
+  /** The pause before the second try. */
   readonly firstPauseMs?: number
   readonly metrics?: ClientMetrics
 }
 
 const TIMEOUT_MS = 10_000
-/** As many, and as far apart, as kube-apiserver's: 0.5 s, 0.75 s, 1.1 s, 1.7 s, each up to a fifth longer. */
+/** As many tries, and as far apart, as kube-apiserver's: 0.5 s, 0.75 s, 1.1 s, 1.7 s, each up to a fifth longer. */
 const TRIES = 5
 const FIRST_PAUSE_MS = 500
 const PAUSE_FACTOR = 1.5
 const PAUSE_JITTER = 0.2
-/** An answer is a few hundred bytes. */
+/** The largest answer; most have a few hundred bytes. */
 const MAX_ANSWER_BYTES = 1 << 20
 
 export class WebhookClient implements Closable {
@@ -67,7 +67,7 @@ export class WebhookClient implements Closable {
     return this.#try(async () => parseAnswer(await this.#post(JSON.stringify(object))))
   }
 
-  /** Whatever it answers, as long as it says yes. Throws WebhookError. */
+  /** Sends a body; any answer that means success will do. Throws WebhookError. */
   async send(body: string): Promise<void> {
     await this.#try(() => this.#post(body))
   }

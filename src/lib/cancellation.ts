@@ -1,14 +1,21 @@
 /**
- * Thread: any. That nobody waits for some work any longer, and who is to be told so. An AbortSignal says the same, but one a
- * request costs as much as a seventh of a write; this one costs an object, and an array once somebody listens.
+ * Thread: any. Says that nobody waits for some work any longer, and tells who listens. An AbortSignal says the same,
+ * but one a request costs as much as a seventh of a write; a Cancellation costs an object, and an array once somebody
+ * listens.
  */
 
-/** What is used of a signal; an AbortSignal is one. */
+/** The part of a signal that is used; an AbortSignal is one. */
 export interface CancelSignal {
   readonly aborted: boolean
   readonly reason: unknown
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void
   removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** What a wait that a signal has ended rejects with. */
+export function abortReason(signal: CancelSignal | undefined): Error {
+  const reason = signal?.reason
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }
 
 /** Listeners are called once, in the order in which they came. */

@@ -12,7 +12,7 @@ export interface Clock {
   after(delayMs: number, callback: () => void): Timer
 }
 
-/** setTimeout takes no more (24.8 days): a longer delay would fire at once, so it is waited for in parts. */
+/** The longest delay of setTimeout (24.8 days): a longer one would fire at once, so it is waited for in parts. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export const systemClock: Clock = {

@@ -9,5 +9,5 @@ export interface Logger {
 
 const silent = (): void => undefined
 
-/** Says nothing; for tests and for callers that have no logger. */
+/** A logger that says nothing, for tests and for callers that have none. */
 export const nullLogger: Logger = { debug: silent, info: silent, warn: silent, error: silent, child: () => nullLogger }

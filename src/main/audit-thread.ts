@@ -41,7 +41,7 @@ if (webhook !== undefined) {
   queues.push(new BackendQueue({ backend, config: webhook, clock: systemClock, onLost: lost('webhook') }))
 }
 const writer = new AuditWriter(queues, logger)
-// A timer of ours does not keep a thread alive; the port does, until main closes it.
+// Our timers do not keep a thread alive; the port does, until main closes it.
 main.on('message', (message: { type: 'line'; port: MessagePort } | { type: 'close' }) => {
   if (message.type === 'line') {
     const { port } = message

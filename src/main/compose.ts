@@ -1,17 +1,20 @@
 /** Thread: main. Builds the server in order and closes it in reverse. Each step is a file in composition/. */
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
+import { keepAPIServices } from './composition/api-services.js'
+import { startControllers } from './composition/controllers.js'
+import { installDefinitions } from './composition/definitions.js'
 import { startFrontEnds } from './composition/front-end-threads.js'
 import { type ComposeOptions, openProcessParts } from './composition/process-parts.js'
 import { startStorageThreads } from './composition/storage-threads.js'
-import { bootstrapObjects, type CurrentTrust, keepCredentials, keepRolesAggregated } from './composition/upkeep.js'
-import { limitHeaders } from './http/header-limit.js'
+import { bootstrapObjects, type CurrentTrust, keepCredentials, serveDefinitions } from './composition/upkeep.js'
+import { limitHeaders } from './http/uws/header-limit.js'
 import type { ResourceRegistrar } from './threads/resource-registrar.js'
 
 export interface Server extends Closable {
   readonly url: string
-  /** Resources that are not built in: they come, change and go while it runs. */
+  /** Resources that are not built in: they come, change and go while the server runs. */
   readonly resources: ResourceRegistrar
-  /** The admin's; '' when there is none. */
+  /** The path of the admin's kubeconfig; '' when there is none. */
   readonly kubeconfig: string
   close(): Promise<void>
 }
@@ -34,9 +37,12 @@ async function build(lifecycle: Lifecycle, options: ComposeOptions): Promise<Ser
   const { port, state } = await startFrontEnds(parts, storage)
   const trust: CurrentTrust = { clients: credentials.authentication }
   await bootstrapObjects(parts, storage, port, trust)
-  await keepRolesAggregated(parts, storage)
+  await serveDefinitions(parts, storage)
+  await installDefinitions(parts, storage, options.definitions ?? [])
   const kubeconfig = keepCredentials(parts, storage, port, trust)
+  await keepAPIServices(parts, storage)
   state.ready = true
+  startControllers(parts, storage)
   return {
     url: `${credentials.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
     kubeconfig,

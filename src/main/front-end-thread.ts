@@ -11,13 +11,15 @@ import { Served } from '../workers/scheme/served.js'
 import { ThreadInspector } from '../workers/thread-inspector.js'
 import { FrontEndAssembly } from './composition/front-end-assembly.js'
 import type { Config } from './flags/config.js'
+import type { EngineChoice } from './http/http-engine.js'
 import { FrontEndState } from './threads/front-end-state.js'
 import { PortCalls } from './threads/port-calls.js'
 import { RelayedPool } from './threads/relayed-pool.js'
 
 assert(parentPort !== null, 'a front end that is no thread is assembled by main')
 const port = parentPort
-const { config, credentials, ownerPort, auditPort, state, definitions, startedMs } = workerData as FrontEndStart<Config>
+const { config, engine, credentials, ownerPort, auditPort, state, definitions, startedMs } =
+  workerData as FrontEndStart<Config, EngineChoice>
 const tell = (message: CallMessage, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe(`front-end-${threadId}`, recorder, systemClock)
@@ -28,7 +30,7 @@ let assembly: FrontEndAssembly | undefined
 const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, FrontEndCalls>({
   port: { postMessage: tell },
   handlers: {
-    listen: async ({ port: wanted, sharePort }) => ({ port: await opened().listen(wanted, sharePort) }),
+    listen: async ({ port: wanted, isTaken }) => ({ port: await opened().listen(wanted, isTaken) }),
     change: (change) => {
       opened().change(change)
       return undefined
@@ -48,7 +50,7 @@ const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, Fron
     close: async () => {
       probe.stop()
       await opened().close()
-      // After the reply: with nothing left to listen to the thread ends by itself.
+      // The port is closed after the reply: without one to listen to the thread ends by itself.
       setImmediate(() => port.close())
       return undefined
     },
@@ -66,6 +68,7 @@ try {
   for (const definition of definitions) served.apply({ type: 'set', definition })
   assembly = await FrontEndAssembly.open({
     config,
+    engine,
     credentials,
     served,
     ownerPort,
@@ -75,6 +78,7 @@ try {
       startedMs,
       health: () => calls.call('health', {}),
       poolAnswers: () => calls.call('poolAnswers', {}),
+      controllerProblems: () => calls.call('controllerProblems', {}),
       metrics: () => calls.call('metrics', {}),
       threads: () => calls.call('threads', {}),
       visit: async (thread) => (await calls.call('visit', { thread })).port,

@@ -7,36 +7,61 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { jsonLogger } from '../lib/json-logger.js'
 import { compose } from './compose.js'
+import { type DefinitionSource, readDefinitions } from './definition-files.js'
 import { complete } from './flags/config.js'
 import { parseFlags } from './flags/flags.js'
 import { FLAGS } from './flags/options.js'
+import { type WebhookClientConfig, type WebhookHandler, WebhookHost } from './webhook-host.js'
+
+export type { DefinitionSource } from './definition-files.js'
+export type {
+  WebhookClientConfig,
+  WebhookHandler,
+  WebhookObject,
+  WebhookRequest,
+  WebhookResponse,
+} from './webhook-host.js'
 
 export interface StartServerOptions {
-  /** Where everything is kept, certificates included. Without it: in memory, gone with close(). */
+  /** The folder of everything, certificates included. Without it all is in memory, and gone with close(). */
   readonly dataDir?: string
-  /** Without it, any free one. */
+  /** The port; without it, any free one. */
   readonly port?: number
   /** Further flags by their names, as on the command line: `{ 'service-cluster-ip-range': '10.1.0.0/16' }`. */
   readonly flags?: Readonly<Record<string, string | number | boolean | readonly string[]>>
   /** Default: warn. Logs go to standard output. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** The server cannot go on. Default: the error is thrown where nobody catches it, which ends the process. */
+  /**
+   * Definitions of custom resources that are served when startServer() resolves: objects, YAML or JSON files, folders of such files.
+   * With a dataDir they are applied again: what a file says now is what is served.
+   */
+  readonly crds?: readonly DefinitionSource[]
+  /**
+   * Webhooks that this process answers itself, by path: `{ '/label': ({ object }) => ({ allowed: true, patch: [...] }) }`. They are
+   * called once a configuration or definition names them by RunningServer.webhook('/label').
+   */
+  readonly webhooks?: Readonly<Record<string, WebhookHandler>>
+  /**
+   * Called when the server cannot go on. Default: the error is thrown where nobody catches it, which ends the process.
+   */
   readonly onFatal?: (error: Error) => void
 }
 
 export interface RunningServer {
-  /** https://127.0.0.1:port */
+  /** The address of the server: https://127.0.0.1:port. */
   readonly url: string
   readonly port: number
   /** The admin's kubeconfig, as YAML: for client libraries that take text. */
   readonly kubeconfig: string
-  /** The same as a file, for kubectl and KUBECONFIG. */
+  /** The path of the admin's kubeconfig, for kubectl and KUBECONFIG. */
   readonly kubeconfigPath: string
+  /** The clientConfig of one of the options' webhooks: its URL and the authority of its certificate. */
+  webhook(path: string): WebhookClientConfig
   /** Ends watches, lets requests end, closes the storage; what was in memory is gone. Further calls do nothing. */
   close(): Promise<void>
 }
 
-/** Something is wrong with the options: all of it, a line each. */
+/** Something is wrong with the options; the message names all of it, a line each. */
 export class InvalidOptions extends Error {
   override readonly name = 'InvalidOptions'
   readonly errors: readonly string[]
@@ -53,12 +78,15 @@ export async function startServer(options: StartServerOptions = {}): Promise<Run
   const forget = (): void => {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
+  const host = options.webhooks === undefined ? undefined : new WebhookHost(options.webhooks)
   try {
-    const config = configOf(options, folder)
+    const { config, definitions } = configOf(options, folder)
+    await host?.start()
     const server = await compose({
       config,
       logger: jsonLogger(options.logLevel ?? 'warn'),
       onFatal: options.onFatal ?? rethrow,
+      definitions,
     })
     let closed: Promise<void> | undefined
     return {
@@ -66,18 +94,26 @@ export async function startServer(options: StartServerOptions = {}): Promise<Run
       port: Number(new URL(server.url).port),
       kubeconfig: server.kubeconfig === '' ? '' : readFileSync(server.kubeconfig, 'utf8'),
       kubeconfigPath: server.kubeconfig,
+      webhook: (path) => {
+        if (host === undefined) throw new Error('the server was started without webhooks')
+        return host.clientConfig(path)
+      },
       close: () => {
-        closed ??= server.close().finally(forget)
+        closed ??= server
+          .close()
+          .finally(() => host?.close())
+          .finally(forget)
         return closed
       },
     }
   } catch (error) {
+    await host?.close()
     forget()
     throw error
   }
 }
 
-function configOf({ dataDir, port = 0, flags = {} }: StartServerOptions, folder: string | undefined) {
+function configOf({ dataDir, port = 0, flags = {}, crds = [] }: StartServerOptions, folder: string | undefined) {
   const argv = [
     `--data-dir=${dataDir ?? 'memory'}`,
     `--secure-port=${port}`,
@@ -88,12 +124,13 @@ function configOf({ dataDir, port = 0, flags = {} }: StartServerOptions, folder:
   ]
   const { values, errors } = parseFlags(argv, FLAGS)
   const result = complete(values)
-  const all = [...errors, ...('errors' in result ? result.errors : [])]
+  const { definitions, errors: wrong } = readDefinitions(crds)
+  const all = [...errors, ...('errors' in result ? result.errors : []), ...wrong]
   if (all.length > 0 || 'errors' in result) throw new InvalidOptions([...new Set(all)])
-  return result.config
+  return { config: result.config, definitions }
 }
 
-/** In a turn of its own, so that nothing above can take it for its own failure. */
+/** Throws in a turn of its own, so that no caller takes the error for its own. */
 function rethrow(error: Error): void {
   setImmediate(() => {
     throw error

@@ -33,7 +33,7 @@ function viewsOf({ memory, size }: MetricsPage): Views {
   }
 }
 
-/** The writing end. */
+/** The end of a page that its thread writes. */
 export class CellPage {
   readonly handle: MetricsPage
   readonly cells: Float64Array
@@ -68,11 +68,11 @@ export class CellPage {
 export interface PageEntry {
   readonly family: number
   readonly cell: number
-  /** Label values with NUL between. */
+  /** The values of the labels, with NUL between them. */
   readonly labels: string
 }
 
-/** The reading end: remembers what it has read of the directory. */
+/** The end of a page that main reads; it remembers what it has read of the directory. */
 export class CellPageReader {
   readonly entries: PageEntry[] = []
   readonly cells: Float64Array
@@ -92,7 +92,7 @@ export class CellPageReader {
       const at = this.#read
       const length = data.getUint16(at + 6)
       const start = at + ENTRY_HEAD_BYTES
-      // TextDecoder refuses shared memory, so a copy.
+      // A copy, because TextDecoder refuses shared memory.
       const labels = Buffer.from(bytes.slice(start, start + length)).toString('utf8')
       this.entries.push({ family: data.getUint16(at), cell: data.getUint32(at + 2), labels })
       this.#read = start + length

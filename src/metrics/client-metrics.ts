@@ -1,8 +1,8 @@
-/** Thread: any. Requests that this server makes of others: webhooks, kubelets. */
+/** Thread: any. Counts requests that this server makes of others: webhooks, kubelets. */
 import { processFamilies } from './families.js'
 import type { Recorder } from './recorder.js'
 
-/** As kube's clients call an answer that did not come. */
+/** The code that kube's clients give an answer that did not come. */
 const NO_ANSWER = '<error>'
 
 export class ClientMetrics {

@@ -7,7 +7,7 @@ import type { MetricsPage } from '../protocol/metrics-line.js'
 import { CellPageReader } from './cell-page.js'
 import { cellsOf, type Family } from './family.js'
 
-/** Of one series: as many numbers as it has cells. */
+/** The numbers of one series, one for each of its cells. */
 export interface Sum {
   readonly labels: readonly string[]
   readonly cells: Float64Array
@@ -17,9 +17,9 @@ class RunningSum implements Sum {
   readonly labels: readonly string[]
   readonly cells: Float64Array
   readonly family: Family
-  /** Of threads that are gone; undefined: none had it. */
+  /** What threads that are gone have counted; undefined when none had the series. */
   kept: Float64Array | undefined
-  /** Some thread has a value. */
+  /** Whether some thread has a value. */
   shown = false
 
   constructor(family: Family, labels: string) {
@@ -37,14 +37,14 @@ class RunningSum implements Sum {
   add(from: Float64Array, first: number): void {
     const { cells, family } = this
     if (Number.isNaN(from[first])) return
-    // A histogram that has seen nothing yet says nothing.
+    // A histogram that has seen nothing is not shown.
     if (family.type === 'histogram' && isZero(from, first, cells.length)) return
     if (family.merge === 'max') cells[0] = this.shown ? Math.max(cells[0]!, from[first]!) : from[first]!
     else for (let i = 0; i < cells.length; i++) cells[i]! += from[first + i]!
     this.shown = true
   }
 
-  /** What a thread that has ended had counted. */
+  /** Keeps what a thread that has ended had counted. */
   keep(from: Float64Array, first: number): void {
     const { length } = this.cells
     if (this.family.type === 'gauge' || isZero(from, first, length)) return
@@ -55,7 +55,7 @@ class RunningSum implements Sum {
 
 interface Page {
   readonly reader: CellPageReader
-  /** Of each entry of the page. */
+  /** The sum of each entry of the page. */
   readonly sums: (RunningSum | undefined)[]
 }
 
@@ -64,7 +64,7 @@ export class Collector {
   readonly #pages = new Map<number, Page[]>()
   readonly #sums = new Map<Family, Map<string, RunningSum>>()
 
-  /** Families lie at their ids. */
+  /** `families`: each at its id. */
   constructor(families: readonly Family[]) {
     this.#families = families
   }
@@ -87,7 +87,10 @@ export class Collector {
     }
   }
 
-  /** By family, in the order in which series came. The same objects every time: good until the next call. */
+  /**
+   * The sums by family, in the order in which series came. They are the same objects every time, and valid until the
+   * next call.
+   */
   collect(): Map<Family, Sum[]> {
     for (const pages of this.#pages.values()) for (const page of pages) this.#refresh(page)
     for (const sums of this.#sums.values()) for (const sum of sums.values()) sum.restart()

@@ -6,7 +6,7 @@ import type { Sum } from './collector.js'
 import type { Family } from './family.js'
 
 export class Exposition {
-  /** Each line less its number. */
+  /** The lines of each series without their numbers. */
   readonly #lines = new WeakMap<Sum, readonly string[]>()
   readonly #heads = new Map<Family, string>()
 
@@ -40,7 +40,7 @@ export class Exposition {
   }
 }
 
-/** Buckets, the sum, the count. */
+/** The lines of a series; a histogram has its buckets, the sum and the count. */
 function makeLines({ name, type, labels, buckets }: Family, values: readonly string[]): string[] {
   const pairs = labels.map((label, i) => `${label}="${escapeValue(values[i] ?? '')}"`).join(',')
   const all = pairs === '' ? '' : `{${pairs}}`
@@ -70,7 +70,7 @@ function formatValue(value: number): string {
   return String(value)
 }
 
-/** As Go prints it: le="1e+06", since bounds are labels and are compared as text. */
+/** A bound as Go prints it (le="1e+06"), since bounds are labels and are compared as text. */
 export function formatBound(value: number): string {
   const [digits = '', power = '0'] = value.toExponential().split('e')
   const exponent = Number(power)

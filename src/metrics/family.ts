@@ -2,17 +2,20 @@
 export type FamilyType = 'counter' | 'gauge' | 'histogram'
 
 export interface Family {
-  /** Its place in the table of families: how threads name it to each other. */
+  /** The place of the family in the table, by which threads name it to each other. */
   readonly id: number
   readonly name: string
   readonly type: FamilyType
   readonly help: string
   readonly labels: readonly string[]
-  /** Of histograms: upper bounds in ascending order, less the infinite one. */
+  /** The upper bounds of a histogram in ascending order, without the infinite one. */
   readonly buckets: readonly number[]
-  /** Of gauges: what the values of several threads make together. */
+  /** What the values of a gauge in several threads make together. */
   readonly merge: 'sum' | 'max'
 }
 
-/** A counter and a gauge take one cell. A histogram: one a bucket, one for what is above all of them, one for the sum. */
+/**
+ * How many cells a series takes: one for a counter or a gauge; for a histogram one a bucket, one for what is above all
+ * of them, and one for the sum.
+ */
 export const cellsOf = (family: Family): number => (family.type === 'histogram' ? family.buckets.length + 2 : 1)

@@ -12,9 +12,9 @@ import { Recorder } from './recorder.js'
 import { StorageMetrics } from './storage-metrics.js'
 import { WorkMetrics } from './work-metrics.js'
 
-/** The thread that collects; others are numbered as they come. */
+/** The number of the thread that collects; others are numbered as they come. */
 const MAIN = 0
-/** Characters made in one turn of the event loop: well below a millisecond. */
+/** So many characters are made in one turn of the event loop: well below a millisecond. */
 const TURN_LENGTH = 64 * 1024
 
 export class Metrics {
@@ -22,7 +22,7 @@ export class Metrics {
   readonly storage: StorageMetrics
   readonly #registry = new Registry()
   readonly #collector = new Collector(FAMILIES)
-  /** Called before each scrape, to set what is only known by asking. */
+  /** Called before each scrape, to set values that are only known by asking. */
   readonly #probes: (() => Promise<void> | void)[] = []
   readonly #exposition = new Exposition()
   #scrape: Promise<string> | undefined
@@ -37,7 +37,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.#registry })
   }
 
-  /** The other end of a line that a thread has opened: see MetricsLine. */
+  /** Takes the other end of a line that a thread has opened: see MetricsLine. */
   addThread(port: MessagePort): void {
     const thread = ++this.#lastThread
     port.on('message', (page: MetricsPage) => this.#collector.addPage(thread, page))
@@ -49,14 +49,14 @@ export class Metrics {
     this.#probes.push(probe)
   }
 
-  /** A queue of work in this thread. */
+  /** The metrics of a queue of work in this thread. */
   work(name: string, clock: Clock): WorkMetrics {
     const work = new WorkMetrics(name, this.recorder, clock)
     this.beforeScrape(() => work.look())
     return work
   }
 
-  /** Who asks while one is being made gets the same. */
+  /** The text for a scrape. Whoever asks while one is being made gets the same. */
   text(): Promise<string> {
     this.#scrape ??= this.#make().finally(() => {
       this.#scrape = undefined
@@ -64,7 +64,7 @@ export class Metrics {
     return this.#scrape
   }
 
-  /** In turns, so that requests go on meanwhile. */
+  /** Makes the text in turns, so that requests go on meanwhile. */
   async #make(): Promise<string> {
     await Promise.all(this.#probes.map((probe) => probe()))
     const own = await this.#registry.metrics()
@@ -83,7 +83,7 @@ export class Metrics {
     return `${parts.join('')}${own}`
   }
 
-  /** One series, for pages and tests that need no text. */
+  /** The sums of one family, for pages and tests that need no text. */
   sums(family: Family): readonly Sum[] {
     return this.#collector.collect().get(family) ?? []
   }

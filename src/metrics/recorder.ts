@@ -7,17 +7,17 @@ import { CellPage } from './cell-page.js'
 import { cellsOf, type Family } from './family.js'
 
 export interface Series {
-  /** Of a counter or a gauge. */
+  /** Adds to a counter or a gauge. */
   add(amount: number): void
-  /** Of a gauge. */
+  /** Sets a gauge. */
   set(value: number): void
-  /** Of a histogram; `times`: the same value so often. */
+  /** Counts a value in a histogram, `times` over. */
   observe(value: number, times?: number): void
-  /** A gauge that has no value any more: it is not shown. */
+  /** Takes the value of a gauge away, so that it is not shown. */
   clear(): void
 }
 
-/** Series of a family that nobody may make without end: names that clients choose must not become labels. */
+/** The most series of a family: names that clients choose must not become labels without end. */
 const MAX_SERIES = 4096
 
 export class Recorder {
@@ -30,7 +30,7 @@ export class Recorder {
     this.#publish = publish
   }
 
-  /** Label values in the order of the family's labels. */
+  /** The series with these label values, in the order of the family's labels. */
   series(family: Family, ...labels: readonly string[]): Series {
     let known = this.#series.get(family)
     if (known === undefined) {
@@ -94,5 +94,5 @@ class CellSeries implements Series {
 const nothing = (): void => undefined
 const NOBODY: Series = { add: nothing, set: nothing, observe: nothing, clear: nothing }
 
-/** Counts for nobody: tests, and parts that run without metrics. */
+/** A recorder that counts for nobody: for tests, and parts that run without metrics. */
 export const noRecorder = (): Recorder => new Recorder(nothing)

@@ -46,7 +46,7 @@ export class StorageMetrics {
     }
   }
 
-  /** For a scrape: the owner is asked once, not once a resource. */
+  /** Takes the owner's report for a scrape, which is asked for once and not once a resource. */
   memory(reports: Readonly<Record<string, ResourceMemory>>): void {
     for (const name of this.#known) if (reports[name] === undefined) this.#forget(name)
     for (const [name, report] of Object.entries(reports)) {

@@ -50,7 +50,7 @@ export class ThreadProbe {
     recorder.series(processFamilies.loopUtilization, this.#thread).set(since.utilization)
     if (this.#delay.count > 0) {
       for (const quantile of [50, 99]) {
-        // The histogram holds whole intervals: what is above the resolution is delay.
+        // The histogram holds whole intervals: only the time above the resolution is delay.
         const seconds = Math.max(0, this.#delay.percentile(quantile) / 1e9 - RESOLUTION_MS / 1000)
         recorder.series(processFamilies.loopDelay, this.#thread, String(quantile / 100)).set(seconds)
       }
@@ -66,7 +66,10 @@ export class ThreadProbe {
   }
 }
 
-/** Where Linux says what the calling thread has used; elsewhere the time its event loop was busy stands for it. */
+/**
+ * The file in which Linux tells what the calling thread has used; elsewhere the time that its event loop was busy
+ * stands for it.
+ */
 function ownStatFile(): string | undefined {
   if (process.platform !== 'linux') return undefined
   return `/proc/${readlinkSync('/proc/thread-self')}/stat`

@@ -6,7 +6,7 @@ import type { Recorder, Series } from './recorder.js'
 /** One piece of work: added, then started, then done. */
 export interface WorkItem {
   start(): void
-  /** `retry`: it failed, and will be tried again. */
+  /** `retry`: the work failed, and will be tried again. */
   done(retry: boolean): void
 }
 
@@ -19,7 +19,7 @@ export class WorkMetrics {
   readonly #works: Series
   readonly #longest: Series
   readonly #unfinished: Series
-  /** When each of those under way was started. */
+  /** When each item under way was started. */
   readonly #underWay = new Map<WorkItem, number>()
 
   constructor(name: string, recorder: Recorder, clock: Clock) {
@@ -55,7 +55,7 @@ export class WorkMetrics {
     return item
   }
 
-  /** Added, started, and done when the work ends; a failure is thrown on. */
+  /** Runs work as an item that is added, started, and done when the work ends; a failure is thrown on. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     const item = this.add()
     item.start()
@@ -69,7 +69,7 @@ export class WorkMetrics {
     }
   }
 
-  /** Before a scrape: how long what is under way has taken so far. */
+  /** Called before a scrape: records how long the items under way have taken so far. */
   look(): void {
     const nowMs = this.#clock.monotonicMs()
     let longest = 0

@@ -15,9 +15,10 @@ import type { ResourceChange } from './resource-change.js'
 import type { RenewedCredentials, ServerCredentials } from './server-credentials.js'
 import type { InspectionLine } from './thread-inspection.js'
 
-/** `C` is the completed configuration: plain data, known to both sides. */
-export interface FrontEndStart<C> {
+/** `C` is the completed configuration, `E` the engine of HTTP: plain data, known to both sides. */
+export interface FrontEndStart<C, E> {
   readonly config: C
+  readonly engine: E
   readonly credentials: ServerCredentials
   /** To the owner: CacheClient.attach() takes it. Transferred. */
   readonly ownerPort: MessagePort
@@ -37,6 +38,8 @@ export type MainCalls = {
   health: (input: Record<string, never>) => OwnerHealth
   /** Some pool thread answers. */
   poolAnswers: (input: Record<string, never>) => boolean
+  /** What is wrong with the controllers inside; '' when nothing is. */
+  controllerProblems: (input: Record<string, never>) => string
   metrics: (input: Record<string, never>) => string
   /** Names of the threads that can be looked into. */
   threads: (input: Record<string, never>) => readonly string[]
@@ -46,8 +49,8 @@ export type MainCalls = {
 }
 
 export type FrontEndCalls = {
-  /** `sharePort`: another thread listens there already. Replies with the port, also when 0 was asked for. */
-  listen: (input: { readonly port: number; readonly sharePort: boolean }) => { readonly port: number }
+  /** `isTaken`: another thread listens there already. Replies with the port, also when 0 was asked for. */
+  listen: (input: { readonly port: number; readonly isTaken: boolean }) => { readonly port: number }
   /** A defined resource came, changed or went; replies when requests see it. */
   change: (change: ResourceChange) => undefined
   /** Files behind certificates have changed. */

@@ -20,6 +20,8 @@ export interface OwnerResource {
   readonly resourcePrefix: string
   /** The place of its cluster in the configuration. */
   readonly cluster: number
+  /** No limit of memory applies to it: whoever decides by it has nowhere else to look. */
+  readonly unlimited?: boolean
   /** Of one that is not built in. */
   readonly definition?: ResourceDefinition
 }
@@ -36,18 +38,24 @@ export interface OwnerConfig {
   readonly resourceModuleOptions?: unknown
 }
 
-export interface ResourceMemory {
+/** What an arena's memory is used for. */
+export interface MemoryReport {
   readonly segmentBytes: number
   readonly usedBytes: number
   readonly freeBytes: number
+  /** Bytes that were replaced and cannot be freed before a pin goes. */
   readonly pinnedBytes: number
-  /** Kept for the window only: older states and events. */
+  /** Bytes that are kept for the window only: older states and events. */
   readonly windowBytes: number
   readonly objects: number
-  /** In the window, and how many it has room for. */
+  /** Events in the window. */
   readonly events: number
+  /** Events that the window has room for. */
   readonly capacity: number
-  /** Everything up to here is in it. */
+}
+
+export interface ResourceMemory extends MemoryReport {
+  /** Everything up to this revision is in memory. */
   readonly revision: number
 }
 

@@ -1,6 +1,8 @@
 /** Thread: any. The whole contract between the front end and the pool: bytes in, bytes out, one crossing each way. */
 import type { MessagePort } from 'node:worker_threads'
 import type { RequestInfo } from '../api/request-info.js'
+import type { ResourceDefinition } from '../api/resource-definition.js'
+import type { Status } from '../api/status.js'
 import type { UserInfo } from '../api/user-info.js'
 
 /** A request as far as the front end has understood it; the body is untouched. */
@@ -44,6 +46,8 @@ export interface Converted {
   readonly shown: readonly Uint8Array[]
   /** For so long each is true: ages change. Absent: for as long as the object is as it is. */
   readonly freshForMs?: readonly number[]
+  /** Why none could be made: a webhook did not convert them. `shown` is empty then. */
+  readonly refusal?: Status
 }
 
 /** Objects, of events or lists, to be shown in another form (Table, metadata only, protobuf, another version). */
@@ -115,6 +119,10 @@ export type PoolTasks = {
   convert: (conversion: EventConversion) => Converted
   /** The columns of a resource's Tables, in JSON. */
   tableColumns: (input: { readonly resource: string; readonly apiVersion: string }) => Uint8Array
+  /** Decides about a definition, writes its status when something changed, and gives it in small words. */
+  settleDefinition: (input: { readonly name: string; readonly taken: NamesOfOthers }) => SettledDefinition
+  /** Deletes the objects of a definition that is being deleted, then lets the definition go. */
+  finalizeDefinition: (input: { readonly name: string }) => 'gone' | 'later'
   /** Addresses and node ports brought in line with the services. What one pass has seen, the next has to know. */
   repairServices: (input: { readonly leaks: PortLeakEntries }) => PortLeakEntries
   /** This server is there for so long; gives the addresses of all that are. */
@@ -122,6 +130,28 @@ export type PoolTasks = {
   /** This server goes; gives the addresses of those that stay. */
   dropMasterLease: (input: { readonly ip: string }) => string[]
 }
+
+/** The names that the other definitions of a group have. */
+export interface NamesOfOthers {
+  readonly resources: readonly string[]
+  readonly kinds: readonly string[]
+}
+
+export type SettledDefinition =
+  | { readonly state: 'gone' }
+  /** Somebody else has changed it meanwhile: it is looked at again. */
+  | { readonly state: 'again' }
+  | {
+      readonly state: 'settled'
+      /** What it takes from the others of its group. */
+      readonly names: NamesOfOthers
+      /** As threads are to know it; undefined for one that is not served. */
+      readonly resource: ResourceDefinition | undefined
+      /** The same for two states of a definition that no thread has to tell apart. */
+      readonly key: string
+      /** Whether it is being deleted and waits for its objects to be. */
+      readonly finalizes: boolean
+    }
 
 /** Node ports that seem to belong to nobody, and how many passes more they are kept. */
 export type PortLeakEntries = readonly (readonly [port: number, passes: number])[]

@@ -7,6 +7,7 @@ import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { AuthenticationConfig } from './server-credentials.js'
 import type { InspectionLine } from './thread-inspection.js'
+import type { WebhookUsers } from './webhook-users.js'
 
 export interface ConnectionConfig {
   /** The first kind of address that a node has is the one: Hostname, InternalDNS, InternalIP, … */
@@ -45,6 +46,10 @@ export interface AdmissionStart {
   readonly disable: readonly string[]
   /** By name of the plugin. */
   readonly config: Readonly<Record<string, JsonObject>>
+  /** With what this server authenticates to webhooks. */
+  readonly webhookUsers: { readonly mutating: WebhookUsers; readonly validating: WebhookUsers }
+  /** Whether this server runs the controller that makes the account `default` in every namespace. */
+  readonly makesAccounts: boolean
   /** Of the pool: what is counted in each thread is shared out among so many. */
   readonly threads: number
 }

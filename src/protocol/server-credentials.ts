@@ -79,8 +79,16 @@ export interface AuthenticationConfig {
   readonly webhook: WebhookTokensConfig | undefined
 }
 
+/** The certificate that this server shows to extension API servers, PEM: who it names in headers is believed there. */
+export interface ProxyCertificate {
+  readonly cert: string
+  readonly key: string
+}
+
 export interface ServerCredentials {
   readonly tls: TlsFiles | undefined
+  /** Undefined without TLS: nobody believes a server that cannot show who it is. */
+  readonly proxyCertificate: ProxyCertificate | undefined
   readonly authentication: AuthenticationConfig
 }
 
@@ -90,4 +98,5 @@ export interface RenewedCredentials {
   /** PEM; '' for one that is not used. */
   readonly clientCa: string
   readonly frontProxyCa: string
+  readonly proxyCertificate: ProxyCertificate | undefined
 }

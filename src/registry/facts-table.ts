@@ -2,8 +2,15 @@
 import { formatGroupResource, type GroupResource, parseGroupResource } from '../api/group-version.js'
 import { lookupTable } from '../lib/lookup-table.js'
 import type { StorageException } from '../storage/factory/storage-config.js'
-import { mutatingAdmissionPolicyFacts } from './admissionregistration.k8s.io/admissionpolicies/facts.js'
-import { mutatingAdmissionPolicyBindingFacts } from './admissionregistration.k8s.io/policybindings/facts.js'
+import {
+  mutatingAdmissionPolicyFacts,
+  validatingAdmissionPolicyFacts,
+} from './admissionregistration.k8s.io/admissionpolicies/facts.js'
+import {
+  mutatingAdmissionPolicyBindingFacts,
+  validatingAdmissionPolicyBindingFacts,
+} from './admissionregistration.k8s.io/policybindings/facts.js'
+import { webhookConfigurationFacts } from './admissionregistration.k8s.io/webhookconfigurations/facts.js'
 import { customResourceDefinitionFacts } from './apiextensions.k8s.io/customresourcedefinitions/facts.js'
 import { apiServiceFacts } from './apiregistration.k8s.io/apiservices/facts.js'
 import { daemonSetFacts } from './apps/daemonsets/facts.js'
@@ -63,6 +70,7 @@ const FACTS: Readonly<Record<string, ResourceFacts>> = lookupTable({
   'leasecandidates.coordination.k8s.io': leaseCandidateFacts,
   'mutatingadmissionpolicies.admissionregistration.k8s.io': mutatingAdmissionPolicyFacts,
   'mutatingadmissionpolicybindings.admissionregistration.k8s.io': mutatingAdmissionPolicyBindingFacts,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhookConfigurationFacts,
   namespaces: namespaceFacts,
   'networkpolicies.networking.k8s.io': networkPolicyFacts,
   nodes: nodeFacts,
@@ -80,6 +88,9 @@ const FACTS: Readonly<Record<string, ResourceFacts>> = lookupTable({
   'roles.rbac.authorization.k8s.io': roleFacts,
   secrets: secretFacts,
   services: serviceFacts,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': validatingAdmissionPolicyFacts,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': validatingAdmissionPolicyBindingFacts,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': webhookConfigurationFacts,
   'workloads.scheduling.k8s.io': workloadFacts,
 })
 

@@ -4,6 +4,10 @@
  */
 import { formatGroupResource, type GroupResource } from '../api/group-version.js'
 import { lookupTable } from '../lib/lookup-table.js'
+import { policyREST } from './admissionregistration.k8s.io/admissionpolicies/rest.js'
+import { policyBindingREST } from './admissionregistration.k8s.io/policybindings/rest.js'
+import { webhookConfigurationREST } from './admissionregistration.k8s.io/webhookconfigurations/rest.js'
+import { customResourceDefinitionREST } from './apiextensions.k8s.io/customresourcedefinitions/rest.js'
 import { deploymentREST } from './apps/deployments/rest.js'
 import { replicaSetREST } from './apps/replicasets/rest.js'
 import { statefulSetREST } from './apps/statefulsets/rest.js'
@@ -36,8 +40,12 @@ const REST: Readonly<Record<string, ResourceREST>> = lookupTable({
   'clusterrolebindings.rbac.authorization.k8s.io': roleBindingREST,
   'clusterroles.rbac.authorization.k8s.io': roleREST,
   componentstatuses: componentStatusREST,
+  'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitionREST,
   'deployments.apps': deploymentREST,
   'localsubjectaccessreviews.authorization.k8s.io': localSubjectAccessReviewREST,
+  'mutatingadmissionpolicies.admissionregistration.k8s.io': policyREST,
+  'mutatingadmissionpolicybindings.admissionregistration.k8s.io': policyBindingREST,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': webhookConfigurationREST,
   namespaces: namespaceREST,
   nodes: nodeREST,
   pods: podREST,
@@ -55,6 +63,9 @@ const REST: Readonly<Record<string, ResourceREST>> = lookupTable({
   'statefulsets.apps': statefulSetREST,
   'subjectaccessreviews.authorization.k8s.io': subjectAccessReviewREST,
   'tokenreviews.authentication.k8s.io': tokenReviewREST,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': policyREST,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': policyBindingREST,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': webhookConfigurationREST,
 })
 
 export function restOf({ group, resource }: GroupResource): ResourceREST {

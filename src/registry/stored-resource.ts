@@ -8,8 +8,9 @@ import {
 } from '../api/group-version.js'
 import { type FieldSpec, METADATA_FIELDS } from '../api/json/field-spec.js'
 import type { KubeObject } from '../api/object.js'
+import { printerTable } from '../apiextensions/columns/printer-columns.js'
 import { factsOf } from './facts-table.js'
-import type { HubConversion, ResourceRules } from './generic/resource-rules.js'
+import type { ResourceRules, VersionConversion } from './generic/resource-rules.js'
 
 export interface StoredResource {
   readonly groupResource: GroupResource
@@ -17,7 +18,7 @@ export interface StoredResource {
   readonly name: string
   /** The name of its arena: two names of one set of objects have one. */
   readonly arena: string
-  /** In its hub version, which memory holds: the preferred one of all that there are, served or not. */
+  /** In its memory version, which memory holds: the preferred one of all that there are, served or not. */
   readonly info: ResourceInfo
   /** Empty in threads that do not look into objects. */
   readonly rules: ResourceRules
@@ -30,6 +31,9 @@ export interface StoredKind extends Pick<StoredResource, 'name' | 'rules'> {
   readonly info: GroupVersionKind
 }
 
+/** Of custom resources, before their definitions are read: a Table of name and age. */
+const CUSTOM_RULES: ResourceRules = { table: printerTable(undefined) }
+
 /** Kinds that are answered and never kept: reviews, bindings. */
 const isStored = (info: ResourceInfo): boolean => info.verbs.includes('get') && info.storageVersionHash !== undefined
 
@@ -37,10 +41,10 @@ export type RulesSource = (resource: GroupResource) => ResourceRules
 
 /** One for each resource that is served in any version. `all` are the versions that there are. */
 export function storedResources(served: Catalogue, all: Catalogue, rulesOf: RulesSource): StoredResource[] {
-  const hubs = new Map<string, ResourceInfo>()
+  const memoryInfos = new Map<string, ResourceInfo>()
   for (const info of all.resources) {
     const name = formatGroupResource(info)
-    if (!hubs.has(name)) hubs.set(name, info)
+    if (!memoryInfos.has(name)) memoryInfos.set(name, info)
   }
   const found = new Map<string, StoredResource>()
   for (const info of served.resources) {
@@ -48,10 +52,15 @@ export function storedResources(served: Catalogue, all: Catalogue, rulesOf: Rule
     const name = formatGroupResource(groupResource)
     if (!isStored(info) || found.has(name)) continue
     const [first] = (factsOf(groupResource).storage?.cohabitating ?? []).filter((other) =>
-      hubs.has(formatGroupResource(other)),
+      memoryInfos.has(formatGroupResource(other)),
     )
     const arena = formatGroupResource(first ?? groupResource)
-    found.set(name, { ...storedAs(groupResource, hubs.get(arena) ?? info), name, arena, rules: rulesOf(groupResource) })
+    found.set(name, {
+      ...storedAs(groupResource, memoryInfos.get(arena) ?? info),
+      name,
+      arena,
+      rules: info.definitionHash === undefined ? rulesOf(groupResource) : CUSTOM_RULES,
+    })
   }
   return [...found.values()]
 }
@@ -64,14 +73,16 @@ function storedAs(
   return { groupResource, info, fields: [...metadata, ...(factsOf(groupResource).indexedFields ?? [])] }
 }
 
-/** Between a version and the hub; undefined for the hub version itself. */
-export function hubConversion({ info, rules }: StoredKind, apiVersion: string): HubConversion | undefined {
-  const hub = formatGroupVersion(info)
-  return apiVersion === hub ? undefined : (rules.conversions?.[apiVersion] ?? renamed(hub, apiVersion))
+/** Between a version and the memory version; undefined for the memory version itself. */
+export function versionConversion({ info, rules }: StoredKind, apiVersion: string): VersionConversion | undefined {
+  const memoryVersion = formatGroupVersion(info)
+  return apiVersion === memoryVersion
+    ? undefined
+    : (rules.conversions?.[apiVersion] ?? renamed(memoryVersion, apiVersion))
 }
 
 /** Versions whose types are the same: only the name changes. */
-function renamed(hub: string, other: string): HubConversion {
+function renamed(memoryVersion: string, other: string): VersionConversion {
   const as = (apiVersion: string) => (object: KubeObject) => ({ ...object, apiVersion })
-  return { toHub: as(hub), fromHub: as(other) }
+  return { toMemoryVersion: as(memoryVersion), fromMemoryVersion: as(other) }
 }

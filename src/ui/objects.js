@@ -7,6 +7,20 @@ const MAX_EVENTS = 200
 const $ = (id) => document.getElementById(id)
 const routeOf = ({ group, name }) => `${group || 'core'}/${name}`
 
+/** The resources of a group, each in the best version that has it: those of a custom group need not share one. */
+function preferredResources({ metadata, versions }) {
+  const group = metadata.name ?? ''
+  const found = new Map()
+  for (const { version, resources } of versions)
+    for (const { resource: name, verbs, scope } of resources) {
+      if (found.has(name) || !verbs.includes('list')) continue
+      const base = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
+      const watchable = verbs.includes('watch')
+      found.set(name, { base, group, version, name, namespaced: scope === 'Namespaced', watchable })
+    }
+  return found.values()
+}
+
 export class Objects {
   #api
   #resources = []
@@ -29,10 +43,10 @@ export class Objects {
   /** `route`: group and resource, of the address. */
   async start(route) {
     await this.#guard(async () => {
-      if (this.#resources.length === 0) {
-        this.#resources = await this.#discover()
-        await this.#loadNamespaces()
-      }
+      const isFirst = this.#resources.length === 0
+      // Custom kinds come and go: what is served is asked for each time. What was there stays the same.
+      this.#resources = (await this.#discover()).map((found) => this.#known(found) ?? found)
+      if (isFirst) await this.#loadNamespaces()
       const wanted = this.#resources.find((resource) => routeOf(resource) === route.join('/'))
       if (wanted !== undefined && (wanted !== this.#chosen || this.#table === undefined)) await this.#open(wanted)
       else this.#showKinds()
@@ -42,6 +56,10 @@ export class Objects {
   stop() {
     this.#table?.stop()
     this.#table = undefined
+  }
+
+  #known({ base, name }) {
+    return this.#resources.find((resource) => resource.base === base && resource.name === name)
   }
 
   async #loadNamespaces() {
@@ -59,22 +77,7 @@ export class Objects {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json'
     const documents = await Promise.all(['/api', '/apis'].map((path) => this.#api.json(path, accept)))
     const found = []
-    for (const { items } of documents)
-      for (const group of items) {
-        const version = group.versions[0]
-        const name = group.metadata.name ?? ''
-        const base = name === '' ? `/api/${version.version}` : `/apis/${name}/${version.version}`
-        for (const resource of version.resources)
-          if (resource.verbs.includes('list'))
-            found.push({
-              base,
-              group: name,
-              version: version.version,
-              name: resource.resource,
-              namespaced: resource.scope === 'Namespaced',
-              watchable: resource.verbs.includes('watch'),
-            })
-      }
+    for (const { items } of documents) for (const group of items) found.push(...preferredResources(group))
     return found
   }
 

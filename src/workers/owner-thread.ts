@@ -1,5 +1,5 @@
 /** Thread: owner. The thread's entry: opens the owner it is told to, answers calls, ends when asked. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
@@ -20,7 +20,7 @@ new ThreadInspector('owner', systemClock).open((line, transfer) => port.postMess
 const probe = new ThreadProbe('owner', recorder, systemClock)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
 
-// While a storage is waited for, nothing else keeps the thread alive.
+// While the owner waits for a storage, nothing else keeps the thread alive.
 port.ref()
 try {
   const { openOwnerResources } = (await import(config.resourceModule)) as OwnerResourceModule
@@ -35,6 +35,9 @@ try {
   })
   await owner.start()
   probe.start()
+  const { port1, port2 } = new MessageChannel()
+  owner.attach(port1)
+  await resources.attached?.(port2)
   const handlers: OwnerControlHandlers = {
     attach: async (input) => {
       owner.attach(input.port)
@@ -67,12 +70,12 @@ try {
 async function answer<C extends OwnerControlCall>(handlers: OwnerControlHandlers, call: C): Promise<void> {
   const { id, method, input } = call
   try {
-    // The method map pairs each input with its handler; a union of calls loses that.
+    // The method map pairs each input with its handler; the union of calls does not show that to the compiler.
     const handle = handlers[method] as (input: C['input']) => Promise<never>
     tell({ type: 'reply', id, result: await handle(input) })
   } catch (error) {
     tell({ type: 'error', id, error: toErrorRecord(error) })
   }
-  // With nothing left to listen to the thread ends by itself.
+  // Without a port to listen to the thread ends by itself.
   if (method === 'stop') port.close()
 }

@@ -2,15 +2,16 @@
 import { MessageChannel, parentPort, type Transferable, threadId, workerData } from 'node:worker_threads'
 import { assert } from '../lib/assert.js'
 import { systemClock } from '../lib/clock.js'
+import { systemThreadId } from '../lib/thread-wait.js'
 import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
 import { BEAT_MS, type PoolHandover, PoolPulse } from '../protocol/pool-pulse.js'
 import type { OwnerLine, PoolThreadData, PoolThreadMessage } from '../protocol/pool-start.js'
-import { openPoolWorker } from './pool/pool-assembly.js'
-import type { PoolWorker } from './pool/pool-worker.js'
+import type { PoolWorker } from './pool-worker/pool-worker.js'
+import { openPoolWorker } from './pool-worker/worker-assembly.js'
 import { ThreadInspector } from './thread-inspector.js'
 
-/** Asks main for a line to the owner, and to main for what changes. */
+/** Asks main for a line to the owner, and for one over which main tells of changes. */
 async function attach(): Promise<OwnerLine> {
   assert(parentPort !== null, 'a pool thread has a parent')
   const { port1, port2 } = new MessageChannel()
@@ -32,8 +33,9 @@ async function open(start: PoolThreadData): Promise<PoolWorker> {
 const start = workerData as PoolThreadData
 const pulse = new PoolPulse(start.pulse)
 const worker = open(start)
-// From here on main judges whether the thread stands still; what is loaded before takes as long as the machine lets it.
+// The heart beats from here on: loading takes as long as the machine lets it, and must not count as standing still.
 void worker.then(() => {
+  pulse.introduce(systemThreadId())
   pulse.beat()
   setInterval(pulse.beat, BEAT_MS).unref()
 })

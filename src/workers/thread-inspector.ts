@@ -47,7 +47,7 @@ export class ThreadInspector {
     }
   }
 
-  /** Two at once would see each other more than the thread. */
+  /** One look at a time: two would see each other more than the thread. */
   async #alone(look: (session: Session) => Promise<void>): Promise<void> {
     if (this.#busy) throw newTooManyRequests(`somebody is looking into the thread ${this.#thread} already`, 1)
     this.#busy = true

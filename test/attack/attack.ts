@@ -92,7 +92,7 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-const isBrokenConnection = (error: unknown): boolean =>
+export const isBrokenConnection = (error: unknown): boolean =>
   error instanceof Error && ('code' in error || error.name === 'WireClosed')
 
 const hash = (text: string): number => [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 7)

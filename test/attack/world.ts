@@ -1,4 +1,5 @@
 /** What the server holds before the attack: roles for the attackers, nodes that point to them, and what nobody may touch. */
+import { until } from '../support/until.js'
 import type { AttackedServer } from './attacked-server.js'
 import { FEW_RIGHTS, type Right } from './rights.js'
 
@@ -29,11 +30,23 @@ export interface Ports {
   readonly pageAddress: string | undefined
 }
 
+const NAMESPACES = ['quiet', 'dev', 'vault', 'attack', 'crowd']
+
+/** Waits for what the server's own controllers put into every namespace: later it would look like the work of an attacker. */
+async function settled(server: AttackedServer): Promise<void> {
+  const made = NAMESPACES.flatMap((namespace) => [
+    `/api/v1/namespaces/${namespace}/serviceaccounts/default`,
+    `/api/v1/namespaces/${namespace}/configmaps/kube-root-ca.crt`,
+  ])
+  for (const target of made)
+    await until(async () => (await server.admin('GET', target)).status === 200, {
+      what: `a controller to make ${target}`,
+    })
+}
+
 export async function prepareWorld(server: AttackedServer, ports: Ports): Promise<void> {
-  for (const name of ['quiet', 'dev', 'vault', 'attack', 'crowd']) {
-    await server.make('/api/v1/namespaces', { metadata: { name } })
-    await server.make(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } })
-  }
+  for (const name of NAMESPACES) await server.make('/api/v1/namespaces', { metadata: { name } })
+  await settled(server)
   for (const [user, rights] of Object.entries({ ...FEW_RIGHTS, ...ATTACK_RIGHTS })) await grant(server, user, rights)
   await node(server, 'hostile', ports.hostileKubelet)
   await node(server, 'trap', ports.trapKubelet)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import t from 'tap'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { until } from '../support/until.js'
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1'
 const API_VERSION = 'rbac.authorization.k8s.io/v1'
@@ -51,7 +52,7 @@ t.test('nobody gets more by writing roles, bindings and aggregated roles', async
       'mallory,mallory,5',
     ].join('\n'),
   )
-  const server = await KeelsonProcess.start(['--token-auth-file', tokens])
+  const server = await KeelsonProcess.start(['--controllers=clusterrole-aggregation', '--token-auth-file', tokens])
   t.teardown(() => server.close())
   const as = (user: string, method: string, url: string, body?: unknown, headers = {}) =>
     server.request(method, url, body, { authorization: `Bearer ${user}`, ...headers })
@@ -216,10 +217,13 @@ t.test('nobody gets more by writing roles, bindings and aggregated roles', async
   const rulesOf = async (name: string) =>
     ((await as('admin', 'GET', `${RBAC}/clusterroles/${name}`)).json as { rules: Rule[] | null }).rules
   const filled = async (name: string, want: (rules: Rule[] | null) => boolean) => {
-    for (;;) {
-      const rules = await rulesOf(name)
-      if (want(rules)) return rules
+    let rules: Rule[] | null = null
+    const asWanted = async (): Promise<boolean> => {
+      rules = await rulesOf(name)
+      return want(rules)
     }
+    await until(asWanted, { what: `the rules of ${name} to be gathered` })
+    return rules as Rule[] | null
   }
   t.match(await filled('gatherer', (rules) => (rules?.length ?? 0) > 0), [SECRETS])
   await ok('DELETE', `${RBAC}/clusterroles/part`)

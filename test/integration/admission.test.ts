@@ -55,7 +55,10 @@ async function createMany(servers: readonly KeelsonProcess[], namespace: string)
 }
 
 t.test('embedded: defaults, limits, quotas and pod security', async (t) => {
-  const server = await KeelsonProcess.start(['--enable-admission-plugins=AlwaysPullImages,ServiceAccount'])
+  const server = await KeelsonProcess.start([
+    '--controllers=serviceaccount',
+    '--enable-admission-plugins=AlwaysPullImages',
+  ])
   t.teardown(() => server.close())
 
   await t.test('LimitRanger fills and refuses; other plugins shape the same pod', async (t) => {
@@ -131,6 +134,7 @@ t.test('two servers on one etcd share a quota', { skip: skipWithoutEtcd }, async
   await makeQuota(first, namespace, { configmaps: String(HOW_MANY) })
   await until(
     async () => (await second.request('GET', `${namespace}/resourcequotas/q?resourceVersion=0`)).status === 200,
+    { what: 'the quota to be in the memory of the second server' },
   )
   const counts = await createMany(servers, namespace)
   t.same(Object.fromEntries(counts), { 201: HOW_MANY, 403: 2 * HOW_MANY })

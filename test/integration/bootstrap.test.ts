@@ -111,7 +111,9 @@ async function checkExpiry(t: Test, server: KeelsonProcess): Promise<void> {
   const path = '/api/v1/namespaces/default/events'
   const watch = new WatchClient(server.url, `${path}?watch=1`)
   t.equal((await server.request('POST', path, event('one'))).status, 201)
-  await until(() => watch.events.some(({ type, name }) => type === 'DELETED' && name === 'one'))
+  await until(() => watch.events.some(({ type, name }) => type === 'DELETED' && name === 'one'), {
+    what: 'the deletion of one',
+  })
   watch.close()
   t.equal((await server.request('GET', `${path}/one`)).status, 404)
   t.same(namesOf(await get(server, path)), [])

@@ -48,13 +48,13 @@ t.test('clients that go while etcd hangs leave the pool free for others', { skip
     })
     return { abort, answer: answer.catch((error: Error) => error.name) }
   })
-  await until(async () => (await writesBegun(server)) >= begun + 128)
+  await until(async () => (await writesBegun(server)) >= begun + 128, { what: '128 writes to have begun' })
   for (const { abort } of clients) abort.abort()
   t.same([...new Set(await Promise.all(clients.map(({ answer }) => answer)))], ['AbortError'])
   // Made by the pool, without the storage.
   const document = await fetch(`${server.url}/openapi/v3/api/v1`, { signal: AbortSignal.timeout(2_000) })
   t.equal(document.status, 200)
-  await until(async () => (await writesEnded(server)) >= ended + 150)
+  await until(async () => (await writesEnded(server)) >= ended + 150, { what: '150 writes to have ended' })
 })
 
 t.test('a write whose time is up while etcd hangs is 504, in time', { skip: skipWithoutEtcd }, async (t) => {
@@ -70,7 +70,7 @@ t.test('a write whose time is up while etcd hangs is 504, in time', { skip: skip
   t.equal(answer.status, 504)
   t.match(answer.json, { kind: 'Status', reason: 'Timeout' })
   t.ok(tookMs >= 1000 && tookMs < 3000, `it took ${tookMs} ms`)
-  await until(async () => (await writesEnded(server)) > ended)
+  await until(async () => (await writesEnded(server)) > ended, { what: 'a write to have ended' })
   etcd.resume()
   const later = await server.request('PUT', `${CONFIGMAPS}/first`, configMap('first'))
   t.equal(later.status, 200)
@@ -91,10 +91,10 @@ t.test('a client that goes during a deletion of many leaves the rest where it is
   const gone = fetch(`${server.url}${CONFIGMAPS}`, { method: 'DELETE', signal: abort.signal }).catch(
     (error: Error) => error.name,
   )
-  await until(async () => (await left()) < before)
+  await until(async () => (await left()) < before, { what: 'the first deletions of the collection' })
   abort.abort()
   t.equal(await gone, 'AbortError')
-  await until(async () => (await writesEnded(server)) > ended)
+  await until(async () => (await writesEnded(server)) > ended, { what: 'a write to have ended' })
   const after = await left()
   t.ok(after > 0 && after < before, `${after} of ${before} are left`)
 })

@@ -133,12 +133,19 @@ class Life {
       await this.#call(t, 'PUT', `${this.#path}/finalize`, 200, { ...object, spec: {} })
       return
     }
+    if (this.#info.kind === 'CustomResourceDefinition') {
+      const isGone = async (): Promise<boolean> => (await this.#server.request('GET', this.#path)).status === 404
+      await until(isGone, { what: 'the server to let the definition go, whose objects it deletes itself' })
+      return
+    }
     const headers = { 'content-type': 'application/merge-patch+json' }
     await this.#call(t, 'PATCH', this.#path, 200, { metadata: { finalizers: null } }, headers)
   }
 
   async #checkWatch(t: Test, watch: WatchClient): Promise<void> {
-    await until(() => watch.closed || watch.events.some(({ type }) => type === 'DELETED'))
+    await until(() => watch.closed || watch.events.some(({ type }) => type === 'DELETED'), {
+      what: 'the deletion to be seen',
+    })
     const events = watch.events
     watch.close()
     const types = events.map(({ type }) => type)

@@ -2,6 +2,7 @@ import { CoreV1Api, KubeConfig, makeInformer, type V1ConfigMap } from '@kubernet
 import t from 'tap'
 import { freePort } from '../support/free-port.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { until } from '../support/until.js'
 
 const PATH = '/api/v1/namespaces/default/configmaps'
 const configMap = (name: string, data: Record<string, string>): V1ConfigMap => ({
@@ -20,20 +21,13 @@ function clientOf(server: KeelsonProcess): { config: KubeConfig; core: CoreV1Api
 /** Keeps what happens and lets a test wait until it has. */
 class Seen {
   readonly #lines: string[] = []
-  #check: (() => void) | undefined
 
   add(line: string): void {
     this.#lines.push(line)
-    this.#check?.()
   }
 
   until(...lines: string[]): Promise<void> {
-    return new Promise((resolve) => {
-      this.#check = () => {
-        if (lines.every((line) => this.#lines.includes(line))) resolve()
-      }
-      this.#check()
-    })
+    return until(() => lines.every((line) => this.#lines.includes(line)), { what: lines.join(', ') })
   }
 
   count(line: string): number {

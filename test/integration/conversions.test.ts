@@ -101,7 +101,7 @@ t.test('a list as a Table follows what changes, and its ages go on', async (t) =
   t.notOk(after.has('c6'))
   t.equal(after.size, before.size - 1)
   const age = after.get('c2')![2]
-  await until(async () => (await rows()).get('c2')![2] !== age)
+  await until(async () => (await rows()).get('c2')![2] !== age, { what: 'the age of a row to change' })
   await create('c6')
 })
 

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { until } from '../support/until.js'
 
 interface Profile {
   readonly nodes: readonly { readonly callFrame: { readonly functionName: string; readonly url: string } }[]
@@ -126,10 +127,10 @@ for (const frontEnds of [1, 2]) {
         const answer = await get('/debug/pprof/profile?seconds=0.01&thread=owner')
         return answer.status === 429
       }
-      while (!(await refused()));
+      await until(refused, { what: 'the thread to be taken' })
       leaving.abort()
       await t.rejects(long)
-      while (await refused());
+      await until(async () => !(await refused()), { what: 'the thread to be free again' })
     })
 
     await t.test('what memory holds', async (t) => {

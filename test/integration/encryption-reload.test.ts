@@ -44,10 +44,14 @@ t.test('a new key is used as soon as it is in the file', { skip: skipWithoutEtcd
   }
   replace(encryptionFile('new', 'old'))
   t.match(await write(other, 'others'), NEW_KEY)
-  await until(async () => (await server.request('GET', `${SECRETS}/others?resourceVersion=0`)).status === 200)
+  await until(async () => (await server.request('GET', `${SECRETS}/others?resourceVersion=0`)).status === 200, {
+    what: 'the secret of the other server to be readable',
+  })
 
   let written = 0
-  await until(async () => (await write(server, `own-${written++}`)).startsWith(NEW_KEY))
+  await until(async () => (await write(server, `own-${written++}`)).startsWith(NEW_KEY), {
+    what: 'a write with the new key',
+  })
   replace('{')
   t.equal((await server.request('GET', `${SECRETS}/before`)).status, 200, 'a file that is wrong changes nothing')
   await server.request('DELETE', `${SECRETS}/before`)

@@ -101,13 +101,8 @@ async function advance(etcd: EtcdServer): Promise<void> {
   await kv.close()
 }
 
-async function eventually(what: string, condition: () => boolean): Promise<void> {
-  const endsAt = Date.now() + WAIT_MS
-  while (!condition()) {
-    if (Date.now() > endsAt) throw new Error(`waited ${WAIT_MS} ms for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
+const eventually = (what: string, condition: () => boolean): Promise<void> =>
+  until(condition, { what, deadlineMs: WAIT_MS })
 
 const dataOf = (list: Form): string[] =>
   (list.items ?? [])

@@ -29,11 +29,11 @@ t.test(
     await etcd.kill()
     cpSync(dataDir, backup, { recursive: true })
     etcd = await EtcdServer.start({ dataDir, port })
-    await until(async () => (await get('kept')).status === 200)
+    await until(async () => (await get('kept')).status === 200, { what: 'the kept object to be read' })
     for (let i = 0; i < 20; i++) t.equal((await server.request('POST', PATH, configMap(`lost${i}`, 'x'))).status, 201)
     const watch = new WatchClient(server.url, `${PATH}?watch=1&resourceVersion=0`)
     t.teardown(() => watch.close())
-    await until(() => watch.eventCount >= 21)
+    await until(() => watch.eventCount >= 21, { what: 'the watch to see every object' })
     // So that conversions of the revisions that will be used a second time are at hand.
     for (let i = 0; i < 20; i++) t.equal((await get(`lost${i}`, YAML)).status, 200)
 
@@ -41,9 +41,11 @@ t.test(
     rmSync(dataDir, { recursive: true })
     cpSync(backup, dataDir, { recursive: true })
     etcd = await EtcdServer.start({ dataDir, port })
-    await until(async () => (await get('kept')).status === 200)
+    await until(async () => (await get('kept')).status === 200, { what: 'the kept object to be read' })
     t.equal((await get('lost5')).status, 404, 'what the backup does not have is not shown')
-    await until(() => watch.closed || watch.events.some(({ code }) => code === 410))
+    await until(() => watch.closed || watch.events.some(({ code }) => code === 410), {
+      what: 'the watch to be told that it has expired',
+    })
     t.ok(
       watch.events.some(({ code }) => code === 410),
       'whoever watched is told to begin again',

@@ -3,6 +3,7 @@ import path from 'node:path'
 import t from 'tap'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
+import { until } from '../support/until.js'
 
 const CONFIGMAPS = '/api/v1/namespaces/default/configmaps'
 const OBJECTS = 100
@@ -53,7 +54,11 @@ t.test('one who lists without pause does not come between another and their answ
         t.fail('a list was cut')
     }
   })
-  while (lists < GREEDY) await server.request('GET', `${CONFIGMAPS}/object-1`, undefined, as('quiet'))
+  const greedyServed = async (): Promise<boolean> => {
+    await server.request('GET', `${CONFIGMAPS}/object-1`, undefined, as('quiet'))
+    return lists >= GREEDY
+  }
+  await until(greedyServed, { what: 'a list for each of the greedy' })
   const between: number[] = []
   for (let i = 0; i < QUIET; i++) {
     const before = lists

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import t from 'tap'
+import { sharesPort } from '#keelson/main/http/engine-choice.js'
+import { testEngineChoice } from '../support/http-engine.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { until } from '../support/until.js'
 import { WatchClient } from '../support/watch-client.js'
@@ -37,7 +39,8 @@ t.test('several threads listen on one port', { skip: process.platform !== 'linux
   const listening = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .filter((line) => new RegExp(`:${port} 00000000:0000 0A `).test(line))
-  t.equal(listening.length, FRONT_ENDS)
+  // Node before 22.12 cannot share a port between threads, and says so.
+  t.equal(listening.length, sharesPort(testEngineChoice()) ? FRONT_ENDS : 1)
 })
 
 t.test('every one of them serves everything', async (t) => {
@@ -63,9 +66,9 @@ t.test('what one thread writes all watchers see, in order', async (t) => {
     { length: 12 },
     () => new WatchClient(server.url, `${CONFIGMAPS}?watch=1&resourceVersion=0`),
   )
-  await until(() => watchers.every((watcher) => watcher.eventCount === 1))
+  await until(() => watchers.every((watcher) => watcher.eventCount === 1), { what: 'each watcher to see one event' })
   for (let i = 0; i < 20; i++) t.equal((await once('POST', CONFIGMAPS, configMap(`w${i}`))).status, 201)
-  await until(() => watchers.every((watcher) => watcher.eventCount === 21))
+  await until(() => watchers.every((watcher) => watcher.eventCount === 21), { what: 'each watcher to see 21 events' })
   for (const watcher of watchers)
     t.same(
       watcher.events.slice(1).map(({ name }) => name),
@@ -84,7 +87,7 @@ t.test('limits are those of the process, not of a thread', async (t) => {
 
 t.test('a stop ends watches properly and the process with code 0', async (t) => {
   const watcher = new WatchClient(server.url, `${CONFIGMAPS}?watch=1`)
-  await until(() => watcher.started)
+  await until(() => watcher.started, { what: 'the watch to start' })
   t.equal(await server.stop(), 0)
-  await until(() => watcher.closed)
+  await until(() => watcher.closed, { what: 'the watch to end' })
 })

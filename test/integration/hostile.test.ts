@@ -225,7 +225,7 @@ t.test('thousands of connections that say half a sentence', async (t) => {
   await stillServes(t)
   for (const socket of sockets.slice(0, 1000)) socket.resetAndDestroy()
   await stillServes(t)
-  await until(() => closed === sockets.length)
+  await until(() => closed === sockets.length, { what: 'every socket to be closed' })
   t.pass('the server closes what never goes on')
   const healthy = await server.request('POST', CONFIGMAPS, { metadata: { name: 'after' } }, JSON_TYPE)
   t.equal(healthy.status, 201, 'no place was lost to them')

@@ -9,6 +9,7 @@ import { TestAuthority } from '../support/certificates.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { Kubectl, skipWithoutKubectl } from '../support/kubectl.js'
 import { TestKubelet } from '../support/kubelet.js'
+import { sendRaw } from '../support/raw-http.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { until } from '../support/until.js'
 
@@ -49,7 +50,7 @@ class Channels {
   }
 
   async ended(): Promise<this> {
-    await until(() => this.code !== undefined)
+    await until(() => this.code !== undefined, { what: 'the end of the session' })
     return this
   }
 }
@@ -155,9 +156,9 @@ t.test('what goes to a kubelet', async (t) => {
     kubelet.log('another\n')
     t.equal((await reader.read()).value, 'another\n')
     abort.abort()
-    await until(() => kubelet.followers === 0)
+    await until(() => kubelet.followers === 0, { what: 'the kubelet to have no follower' })
     const second = await fetch(`${server.url}${PODS}/p/log?follow=true`)
-    await until(() => kubelet.followers === 1)
+    await until(() => kubelet.followers === 1, { what: 'the kubelet to have a follower' })
     kubelet.endLogs()
     t.equal(await second.text(), 'first line\n')
   })
@@ -170,7 +171,7 @@ t.test('what goes to a kubelet', async (t) => {
     t.equal(cat.socket.protocol, 'v5.channel.k8s.io')
     t.equal(latest(), 'GET /exec/default/new/c?input=1&output=1&command=cat')
     cat.send(0, 'hello')
-    await until(() => cat.texts[1] === 'hello')
+    await until(() => cat.texts[1] === 'hello', { what: 'what was sent to come back' })
     cat.send(255, Buffer.from([0]))
     await cat.ended()
     t.match(JSON.parse(cat.texts[3]!), { status: 'Success' })
@@ -179,7 +180,7 @@ t.test('what goes to a kubelet', async (t) => {
     t.equal(failed.texts[2], 'about to end\n')
     t.match(JSON.parse(failed.texts[3]!), { reason: 'NonZeroExitCode', details: { causes: [{ message: '3' }] } })
     const attached = await new Channels(url('p', 'tty=true&stdout=true', 'attach'), ['v4.channel.k8s.io']).opened()
-    await until(() => attached.texts[1] === 'tty true\n')
+    await until(() => attached.texts[1] === 'tty true\n', { what: 'the terminal to be announced' })
     attached.socket.close(1000)
     await attached.ended()
   })
@@ -192,7 +193,7 @@ t.test('what goes to a kubelet', async (t) => {
     t.equal(cat.socket.protocol, 'v5.channel.k8s.io')
     cat.send(0, 'hello')
     cat.send(255, Buffer.from([0]))
-    await until(() => cat.texts[1] === 'hello')
+    await until(() => cat.texts[1] === 'hello', { what: 'what was sent to come back' })
     cat.socket.close()
     kubelet.protocols = protocols
   })
@@ -202,7 +203,7 @@ t.test('what goes to a kubelet', async (t) => {
     t.teardown(() => kubectl.close())
     t.equal((await kubectl.run(['logs', 'p'])).stdout, 'first line\nlast line\n')
     const followed = kubectl.run(['logs', '-f', 'p'])
-    await until(() => kubelet.followers === 1)
+    await until(() => kubelet.followers === 1, { what: 'the kubelet to have a follower' })
     kubelet.log('more\n')
     kubelet.endLogs()
     t.equal((await followed).stdout, 'first line\nmore\n')
@@ -231,7 +232,7 @@ t.test('what goes to a kubelet', async (t) => {
     const url = `${server.url}${PODS}/p/portforward?ports=8080`
     const forward = await new Channels(url, ['v4.channel.k8s.io']).opened()
     forward.send(0, 'abc')
-    await until(() => forward.texts[0]!.endsWith('ABC'))
+    await until(() => forward.texts[0]!.endsWith('ABC'), { what: 'the forwarded bytes to come back' })
     t.equal(latest(), 'GET /portForward/default/p?port=8080')
     forward.socket.close()
     const protocol = 'SPDY/3.1+portforward.k8s.io'
@@ -251,6 +252,14 @@ t.test('what goes to a kubelet', async (t) => {
     t.equal(response.statusCode, 404)
     absent.on('error', () => undefined)
     absent.terminate()
+  })
+
+  await t.test("subprotocols that nobody can be asked for are the client's mistake", async (t) => {
+    for (const offered of ['a, a', 'v4 channel', '(x)', 'v4.channel.k8s.io, {}']) {
+      const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`
+      const request = `GET ${PODS}/p/exec?command=cat HTTP/1.1\r\nHost: x\r\n${upgrade}\r\nSec-WebSocket-Protocol: ${offered}\r\n\r\n`
+      t.equal((await sendRaw(server.url, request)).status, 400, offered)
+    }
   })
 
   await t.test('addresses that nobody may be sent to are refused', async (t) => {

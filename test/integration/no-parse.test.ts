@@ -116,9 +116,13 @@ t.test('the front end serves objects without parsing or making JSON', async (t) 
       for (const watcher of watchers) watcher.close()
     })
     const uses = await usesOfJson(async () => {
-      await until(() => watchers.every((watcher) => watcher.eventCount === OBJECTS))
+      await until(() => watchers.every((watcher) => watcher.eventCount === OBJECTS), {
+        what: 'every watcher to see every object',
+      })
       for (let i = 0; i < OBJECTS; i++) await write(`more-${i}`)
-      await until(() => watchers.every((watcher) => watcher.eventCount === 2 * OBJECTS))
+      await until(() => watchers.every((watcher) => watcher.eventCount === 2 * OBJECTS), {
+        what: 'every watcher to see every change',
+      })
     })
     t.same(uses, [])
   })

@@ -4,6 +4,8 @@ import { listOptions, namesOf, versionOf } from '../contract/pod.js'
 import { openReader } from './owner-reader.js'
 
 export type ReaderCall =
+  /** Pins the state of now, for good. */
+  | { readonly op: 'pin' }
   | { readonly op: 'get'; readonly key: string; readonly resourceVersion: string }
   | { readonly op: 'list'; readonly key: string; readonly resourceVersion: string }
 export type ReaderAnswer = { readonly version: number; readonly names: readonly string[] } | { readonly error: string }
@@ -20,6 +22,10 @@ parentPort!.on('message', (call: ReaderCall) => {
 parentPort!.postMessage('ready')
 
 async function answer(call: ReaderCall): Promise<ReaderAnswer> {
+  if (call.op === 'pin') {
+    const snapshot = reader.client.resource('pods').arena()!.snapshot()
+    return { version: snapshot.revision, names: [] }
+  }
   if (call.op === 'get') {
     const pod = await pods.get(call.key, { resourceVersion: call.resourceVersion })
     return { version: versionOf(pod), names: namesOf([pod]) }

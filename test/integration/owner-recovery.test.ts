@@ -77,15 +77,18 @@ t.test(
     )
     await t.rejects(pods.get('/pods/ns/a'), { code: 'unreachable' }, 'nothing old is served as new')
     await etcd.restart()
-    await until(async () => {
-      try {
-        await pods.create('/pods/ns/b', makePod('b', 'ns'))
-        return true
-      } catch (error) {
-        // A write whose answer was lost may have been done.
-        return (error as { code?: string }).code === 'key-exists'
-      }
-    })
+    await until(
+      async () => {
+        try {
+          await pods.create('/pods/ns/b', makePod('b', 'ns'))
+          return true
+        } catch (error) {
+          // A write whose answer was lost may have been done.
+          return (error as { code?: string }).code === 'key-exists'
+        }
+      },
+      { what: 'etcd to take a write again' },
+    )
     t.same(namesOf((await pods.getList('/pods', listOptions())).items), ['ns/a', 'ns/b'])
     t.same(await addedUntil(watch, 'b'), ['a', 'b'], 'the watch went on')
     watch.stop()
@@ -141,15 +144,18 @@ t.test(
     t.equal((await f.owner.health()).resources['pods']?.state, 'ready')
     t.match(await thread.call({ op: 'list', key: '/pods', resourceVersion: '0' }), { names: ['ns/a'] })
     await etcd.restart()
-    await until(async () => {
-      const answer = await thread.call({ op: 'list', key: '/pods', resourceVersion: '' })
-      if ('error' in answer) {
-        t.equal(answer.error, 'unreachable')
-        return false
-      }
-      t.same(answer.names, ['ns/b'], 'never the state from before')
-      return true
-    })
+    await until(
+      async () => {
+        const answer = await thread.call({ op: 'list', key: '/pods', resourceVersion: '' })
+        if ('error' in answer) {
+          t.equal(answer.error, 'unreachable')
+          return false
+        }
+        t.same(answer.names, ['ns/b'], 'never the state from before')
+        return true
+      },
+      { what: 'a list from the restarted etcd' },
+    )
     await f.reader.client.resource('pods').clock.reached(revision)
     t.match((await waiting).value, { type: 'ERROR', error: { code: 'too-old' } })
     t.same(namesOf((await pods.getList('/pods', listOptions({ resourceVersion: '0' }))).items), ['ns/b'])

@@ -80,12 +80,16 @@ for (const { name, skip, options } of engines) {
     await crontabs.create('/crontabs/ns/before', makePod('before', 'ns'))
     t.equal(f.reader.client.resource('crontabs').arena(), undefined)
     await f.owner.addResource({ resource: 'crontabs', resourcePrefix: '/crontabs', cluster: 0 })
-    await until(() => f.reader.client.resource('crontabs').arena() !== undefined)
+    await until(() => f.reader.client.resource('crontabs').arena() !== undefined, {
+      what: 'the arena of the new resource',
+    })
     await crontabs.create('/crontabs/ns/after', makePod('after', 'ns'))
     t.same(namesOf((await crontabs.getList('/crontabs', listOptions())).items), ['ns/after', 'ns/before'])
     t.match((await f.owner.memory())['crontabs'], { objects: 2 })
     await f.owner.removeResource('crontabs')
-    await until(() => f.reader.client.resource('crontabs').arena() === undefined)
+    await until(() => f.reader.client.resource('crontabs').arena() === undefined, {
+      what: 'the arena of the removed resource to go',
+    })
     t.same(namesOf((await crontabs.getList('/crontabs', listOptions())).items), ['ns/after', 'ns/before'])
     t.notOk('crontabs' in (await f.owner.memory()))
   })
@@ -97,10 +101,14 @@ for (const { name, skip, options } of engines) {
     const note = 'x'.repeat(16 * 1024)
     const count = 32
     for (let i = 0; i < count; i++) await pods.create(`/pods/ns/p${i}`, makePod(`p${i}`, 'ns', { note }))
-    await until(() => f.events.some((e) => e.type === 'resource-state' && e.health.reason === 'memory-limit'))
+    await until(() => f.events.some((e) => e.type === 'resource-state' && e.health.reason === 'memory-limit'), {
+      what: 'the owner to report the memory limit',
+    })
     t.equal(f.reader.client.resource('pods').arena(), undefined)
     t.equal((await pods.getList('/pods', listOptions())).items.length, count)
-    await until(() => f.reader.client.resource('pods').fallen())
+    await until(() => f.reader.client.resource('pods').fallen(), {
+      what: 'the reader to see that pods have fallen back',
+    })
     pods.readinessCheck()
     await nodes.create('/nodes/n', makePod('n', ''))
     t.equal((await nodes.get('/nodes/n')).metadata?.name, 'n')
@@ -126,6 +134,22 @@ for (const { name, skip, options } of engines) {
     t.match(await (await f.thread()).call({ op: 'list', key: '/pods', resourceVersion: '0' }), { names: ['ns/a'] })
   })
 }
+
+t.test('a thread that is killed lets go of what it read', async (t) => {
+  const f = await OwnerFixture.open(t)
+  const pods = f.reader.delegator('pods')
+  const note = 'x'.repeat(256 * 1024)
+  await pods.create('/pods/ns/p', makePod('p', 'ns', { note }))
+  const thread = await f.thread()
+  await thread.call({ op: 'pin' })
+  // More than the window may hold back by itself.
+  for (let i = 0; i < 250; i++)
+    await pods.guaranteedUpdate('/pods/ns/p', () => ({ object: makePod('p', 'ns', { note: `${i}${note}` }) }))
+  const pinned = async (): Promise<number> => (await f.owner.memory())['pods']!.pinnedBytes
+  t.ok((await pinned()) > 0, 'the pin is seen')
+  await thread.end()
+  await until(async () => (await pinned()) === 0, { what: 'the pin of the killed thread to go' })
+})
 
 t.test('an owner that cannot open its storage says why', async (t) => {
   const dataDir = temporaryFolder(t)

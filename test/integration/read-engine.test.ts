@@ -40,13 +40,8 @@ function watching(t: Test, server: KeelsonProcess, target: string): WatchClient 
   return client
 }
 
-const soon = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> => {
-  const endMs = Date.now() + DEADLINE_MS
-  return until(async () => {
-    if (Date.now() > endMs) throw new Error(`waited for ${what} for ${DEADLINE_MS} ms`)
-    return condition()
-  })
-}
+const soon = (what: string, condition: () => boolean | Promise<boolean>): Promise<void> =>
+  until(condition, { what, deadlineMs: DEADLINE_MS })
 
 async function put(server: KeelsonProcess, name: string, at = CONFIGMAPS, labels = {}, data = ''): Promise<number> {
   const kind = at === SECRETS ? 'Secret' : 'ConfigMap'

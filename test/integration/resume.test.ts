@@ -37,9 +37,9 @@ async function resumes(t: Test, first: KeelsonProcess, flags: readonly string[])
   ] as const) {
     const client = new WatchClient(server.url, `${MAPS}?watch=1&resourceVersion=${from}`)
     t.teardown(() => client.close())
-    await until(() => client.started)
+    await until(() => client.started, { what: 'the watch to start' })
     if (from === a) await write(server, 'd')
-    await until(() => client.eventCount >= expected.length)
+    await until(() => client.eventCount >= expected.length, { what: 'every expected event' })
     t.same(
       client.events.map(({ type, name }) => `${type} ${name}`),
       expected,
@@ -76,7 +76,7 @@ t.test('on etcd too, while it has the history; what is compacted is 410', { skip
   t.teardown(() => last.close())
   const client = new WatchClient(last.url, `${MAPS}?watch=1&resourceVersion=${a}`)
   t.teardown(() => client.close())
-  await until(() => client.eventCount > 0)
+  await until(() => client.eventCount > 0, { what: 'the first event' })
   t.match(client.events[0], { type: 'ERROR', code: 410 })
   t.equal((await last.request('GET', `${MAPS}?resourceVersion=${a}&resourceVersionMatch=Exact`)).status, 410)
 })

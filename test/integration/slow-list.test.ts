@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import t from 'tap'
+import { SLOW_ANSWER_BYTES } from '#keelson/main/http/slow-answers.js'
 import { Exposition } from '../support/exposition.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { open } from '../support/raw-http.js'
@@ -21,13 +23,13 @@ class SlowClient {
   readonly #socket: Socket
   readonly #sips: NodeJS.Timeout
 
-  constructor(url: string, path: string) {
+  constructor(url: string, path: string, headers = '') {
     this.#socket = open(url)
     this.#socket.on('close', () => {
       this.closed = true
     })
     this.#socket.on('error', () => undefined)
-    this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${headers}\r\n`)
     // Only with a listener does a socket that is not flowing take anything in.
     this.#socket.on('readable', () => undefined)
     this.#sips = setInterval(() => this.#take(this.#socket.read(SIP_BYTES)), SIP_INTERVAL_MS)
@@ -87,7 +89,9 @@ t.test('lists that are read slowly push nothing out of memory', async (t) => {
   })
   const outcome = (name: string): Promise<number> =>
     metric(server, 'keelson_slow_lists_total', { resource: 'configmaps', outcome: name })
-  await until(async () => (await outcome('copied')) === 1 && (await outcome('reopened')) === 1)
+  await until(async () => (await outcome('copied')) === 1 && (await outcome('reopened')) === 1, {
+    what: 'one list to be copied and one reopened',
+  })
   for (let i = 0; i < UPDATES; i++)
     t.equal(
       (await server.request('PUT', `${CONFIGMAPS}/c${10 + (i % OBJECTS)}`, object(i % OBJECTS, `${i}${LARGE}`))).status,
@@ -99,7 +103,7 @@ t.test('lists that are read slowly push nothing out of memory', async (t) => {
   t.equal(await metric(server, 'keelson_cache_ready', resource), 1)
   t.equal(await metric(server, 'keelson_cache_memory_bytes', { ...resource, kind: 'pinned' }), 0)
   for (const client of [short, long]) client.hurry()
-  await until(() => short.closed && long.closed)
+  await until(() => short.closed && long.closed, { what: 'both lists to end' })
   const whole = short.answer()
   t.equal(whole.body.length, whole.totalBytes, 'what was copied is read to its end')
   const { items } = JSON.parse(whole.body) as { items: { data: { text: string } }[] }
@@ -112,3 +116,46 @@ t.test('lists that are read slowly push nothing out of memory', async (t) => {
   t.equal(await outcome('lost'), 1)
   t.equal(await metric(server, 'keelson_slow_list_copies_bytes', {}), 0)
 })
+
+t.test(
+  'lists in other forms that are read slowly are held within a bound; then the slowest are broken off',
+  async (t) => {
+    const server = await KeelsonProcess.start()
+    t.teardown(() => server.close())
+    // Gzip of what is not random takes little: one that says so must be answered with what does not shrink.
+    const noise = (): string => randomBytes(375_000).toString('base64')
+    const object = (i: number): object => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: `c${10 + i}` },
+      data: { noise: noise() },
+    })
+    for (let i = 0; i < 24; i++) t.equal((await server.request('POST', CONFIGMAPS, object(i))).status, 201)
+    const protobuf = 'Accept: application/vnd.kubernetes.protobuf\r\n'
+    const yaml = 'Accept: application/yaml\r\n'
+    const gzip = 'Accept-Encoding: gzip\r\n'
+    // Some 9 to 12 MB each: the kernel takes at most 4 MiB of a connection, and what is left of two dozen is far more than may be held.
+    const clients = Array.from(
+      { length: 24 },
+      (_, i) => new SlowClient(server.url, CONFIGMAPS, [protobuf, yaml, gzip][i % 3]),
+    )
+    t.teardown(() => {
+      for (const client of clients) client.close()
+    })
+    const held = (): Promise<number> => metric(server, 'keelson_slow_answer_bytes', {})
+    const broken = (): Promise<number> => metric(server, 'keelson_slow_answers_broken_off_total', {})
+    await until(async () => (await broken()) > 0 && clients.some(({ closed }) => closed), {
+      what: 'a slow list to be broken off',
+    })
+    t.ok((await held()) <= SLOW_ANSWER_BYTES, 'no more is held than was said')
+    t.ok(
+      clients.some(({ closed }) => !closed),
+      'and what fits is waited for',
+    )
+    const fast = await server.request('GET', CONFIGMAPS, undefined, { accept: 'application/yaml' })
+    t.equal(fast.status, 200)
+    t.ok(fast.text.length > 12_000_000, 'who reads gets all of it meanwhile')
+    for (const client of clients) client.close()
+    await until(async () => (await held()) === 0, { what: 'no memory to be held for slow lists' })
+  },
+)

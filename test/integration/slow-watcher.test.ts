@@ -35,7 +35,9 @@ async function readOn(server: KeelsonProcess, slow: WatchClient, wanted: number)
   let revision = 0
   for (;;) {
     client.resume()
-    await until(() => client.closed || names.length + client.eventCount >= wanted)
+    await until(() => client.closed || names.length + client.eventCount >= wanted, {
+      what: 'as many events as are wanted, or the end',
+    })
     for (const event of client.events) {
       if (event.type === 'ERROR') return event.code === 410 ? undefined : [...names, `ERROR ${event.code}`]
       names.push(event.name)
@@ -57,7 +59,7 @@ t.test('watchers that stop reading cost nobody anything and miss nothing', async
   t.teardown(() => {
     for (const client of [...fast, ...slow]) client.close()
   })
-  await until(() => [...fast, ...slow].every((client) => client.started))
+  await until(() => [...fast, ...slow].every((client) => client.started), { what: 'every watch to start' })
   t.pass('a watch without events has started all the same')
   for (const client of slow) client.pause()
 
@@ -73,7 +75,9 @@ t.test('watchers that stop reading cost nobody anything and miss nothing', async
       all.push(await write(server, 'kube-public', `large-${i}`, large))
     peak = Math.max(peak, residentBytes(server))
   }
-  await until(() => fast.every((client) => client.eventCount >= SMALL_WRITES))
+  await until(() => fast.every((client) => client.eventCount >= SMALL_WRITES), {
+    what: 'the fast clients to see every write',
+  })
   for (const [i, client] of fast.entries()) {
     const names = client.events.map((event) => event.name)
     if (names.join() !== small.join()) t.fail(`fast watcher ${i} saw ${names.length} events: ${names.join()}`)

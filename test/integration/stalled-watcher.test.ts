@@ -56,19 +56,25 @@ t.test('a watcher that reads nothing for a while keeps its connection and misses
     if (status !== 201) throw new Error(`creating ${name} gave ${status}`)
   }
   await write('first')
-  await until(() => clients.every(({ text }) => text.includes('first')))
+  await until(() => clients.every(({ text }) => text.includes('first')), { what: 'each client to get the first event' })
   for (const client of clients) client.pause()
   for (let i = 0; i < WRITES; i++) await write(`stalled-${i}-x`)
   const sinceMs = performance.now()
-  await until(() => clients.some(({ closed }) => closed) || performance.now() - sinceMs > LONGER_THAN_IDLE_MS)
+  await until(() => clients.some(({ closed }) => closed) || performance.now() - sinceMs > LONGER_THAN_IDLE_MS, {
+    what: 'a client to be closed, or more than the idle time to pass',
+  })
   for (const client of clients) client.resume()
   const last = `stalled-${WRITES - 1}-x`
-  await until(() => clients.every(({ text, closed }) => closed || text.includes(last)))
+  await until(() => clients.every(({ text, closed }) => closed || text.includes(last)), {
+    what: 'each client to get the last event or to be closed',
+  })
   for (const { text, closed } of clients) {
     t.notOk(closed)
     for (let i = 0; i < WRITES; i++) t.ok(text.includes(`stalled-${i}-x`))
   }
   await write('after')
-  await until(() => clients.every(({ text, closed }) => closed || text.includes('after')))
+  await until(() => clients.every(({ text, closed }) => closed || text.includes('after')), {
+    what: 'each client to get the event after or to be closed',
+  })
   t.ok(clients.every(({ closed }) => !closed))
 })

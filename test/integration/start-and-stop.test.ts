@@ -43,7 +43,7 @@ t.test('a stop in the middle of a start: the start ends in order', async (t) => 
   const server = spawn(process.execPath, ['bundle/main/index.js', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] })
   t.teardown(() => server.kill('SIGKILL'))
   const ended = once(server, 'exit')
-  await until(() => existsSync(path.join(folder, 'data')))
+  await until(() => existsSync(path.join(folder, 'data')), { what: 'the folder of the data' })
   server.kill('SIGTERM')
   t.same(await ended, [0, null])
 })

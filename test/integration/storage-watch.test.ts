@@ -63,13 +63,15 @@ async function behaves(t: Test, server: KeelsonProcess): Promise<void> {
     'sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan&resourceVersion=',
   )
   const clients = [state, chosen, after, named, initial]
-  await until(() => clients.every((client) => client.started))
+  await until(() => clients.every((client) => client.started), { what: 'every watch to start' })
   await write(server, 'c', { labels: { app: 'x' } })
   await write(server, 'a')
   await server.request('DELETE', `${CONFIGMAPS}/b`)
   await write(server, 'end', { labels: { app: 'x' } })
-  await until(() => [state, chosen, after, initial].every((client) => seen(client).includes('ADDED end')))
-  await until(() => named.eventCount === 2)
+  await until(() => [state, chosen, after, initial].every((client) => seen(client).includes('ADDED end')), {
+    what: 'every watch to see the last object',
+  })
+  await until(() => named.eventCount === 2, { what: 'two events of the named object' })
   t.same(seen(state), ['ADDED a', 'ADDED b', 'ADDED c', 'MODIFIED a', 'DELETED b', 'ADDED end'], 'from nothing')
   t.same(seen(chosen), ['ADDED a', 'ADDED c', 'DELETED a', 'ADDED end'], 'with a selector')
   t.same(seen(after), ['ADDED b', 'ADDED c', 'MODIFIED a', 'DELETED b', 'ADDED end'], 'from a revision')
@@ -108,7 +110,7 @@ async function parks(t: Test, server: KeelsonProcess): Promise<void> {
     slow.close()
     fast.close()
   })
-  await until(() => slow.started && fast.started)
+  await until(() => slow.started && fast.started, { what: 'both watches to start' })
   slow.pause()
   const data = 'x'.repeat(400_000)
   const names: string[] = []
@@ -116,10 +118,12 @@ async function parks(t: Test, server: KeelsonProcess): Promise<void> {
     names.push(`large-${i}`)
     await write(server, `large-${i}`, { data })
   }
-  await until(() => fast.eventCount === names.length)
+  await until(() => fast.eventCount === names.length, { what: 'the fast watch to see everything' })
   t.pass('who reads is not delayed by who does not')
   slow.resume()
-  await until(() => slow.eventCount === names.length || slow.closed)
+  await until(() => slow.eventCount === names.length || slow.closed, {
+    what: 'the slow watch to see everything or to end',
+  })
   t.same(
     slow.events.map(({ name }) => name),
     names,
@@ -185,10 +189,13 @@ t.test('a resource that falls back to its storage while it is watched', async (t
     written.push(`large-${i}`)
     await write(server, `large-${i}`, { data })
   }
-  await until(() => {
-    take()
-    return names.length >= written.length
-  })
+  await until(
+    () => {
+      take()
+      return names.length >= written.length
+    },
+    { what: 'every write to be seen' },
+  )
   t.same(names, written, 'nothing is missing, nothing comes twice')
   t.ok(connections > 1, 'memory was given up')
   const { text } = await server.request('GET', '/metrics')

@@ -13,7 +13,7 @@ process.on('worker', (worker: Worker) => {
   threads.add(worker)
   worker.once('exit', () => threads.delete(worker))
 })
-const server = await startServer({ flags: { 'insecure-http': true, 'pool-threads': 1 } })
+const server = await startServer({ flags: { 'insecure-http': true, 'pool-threads': 1, controllers: '-*' } })
 let closed = false
 t.teardown(() => server.close())
 
@@ -53,22 +53,25 @@ t.test('the only pool thread is stuck: it is not ready, then writes go on and re
   const asYaml = fetch(`${server.url}${CONFIGMAPS}/before`, { headers: { accept: 'application/yaml' } })
   t.same(await writes, Array(10).fill(201), 'writes that waited for the thread are done by the next one')
   t.equal((await asYaml).status, 200)
-  await until(async () => (await get('/readyz')) === 200)
+  await until(async () => (await get('/readyz')) === 200, { what: 'the server to be ready' })
   const metrics = new Exposition(await (await fetch(`${server.url}/metrics`)).text())
   t.equal(metrics.value('keelson_pool_threads_replaced_total', { reason: 'stuck' }), 1)
 })
 
 t.test('a server with a stuck thread stops, and answers what waits before it does', async (t) => {
   await stick()
-  await until(async () => (await get('/readyz/pool')) === 500)
+  await until(async () => (await get('/readyz/pool')) === 500, { what: 'the check of the pool to fail' })
   const waiting = create('last')
-  await until(async () => {
-    const metrics = new Exposition(await (await fetch(`${server.url}/metrics`)).text())
-    return metrics.value('apiserver_current_inflight_requests', { request_kind: 'mutating' }) > 0
-  })
+  await until(
+    async () => {
+      const metrics = new Exposition(await (await fetch(`${server.url}/metrics`)).text())
+      return metrics.value('apiserver_current_inflight_requests', { request_kind: 'mutating' }) > 0
+    },
+    { what: 'the write to be under way' },
+  )
   void server.close().then(() => {
     closed = true
   })
   t.equal(await waiting, 201)
-  await until(() => closed, { deadlineMs: 30_000 })
+  await until(() => closed, { what: 'the pool to be closed', deadlineMs: 30_000 })
 })

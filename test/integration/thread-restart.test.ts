@@ -10,7 +10,7 @@ const CONFIGMAPS = '/api/v1/namespaces/default/configmaps'
 const threads: Worker[] = []
 const onWorker = (worker: Worker): void => void threads.push(worker)
 process.on('worker', onWorker)
-const server = await startServer({ flags: { 'insecure-http': true, 'pool-threads': 1 } })
+const server = await startServer({ flags: { 'insecure-http': true, 'pool-threads': 1, controllers: '-*' } })
 process.off('worker', onWorker)
 t.teardown(() => server.close())
 
@@ -45,10 +45,13 @@ t.test('a pool thread that dies takes no count with it, and another one takes it
   const worker = threads.find(({ threadId }) => `pool-${threadId}` === name)
   t.ok(worker, 'the thread that counted it')
   await worker?.terminate()
-  await until(async () => {
-    const names = poolThreads(await scrape())
-    return names.length === 1 && names[0] !== name
-  })
+  await until(
+    async () => {
+      const names = poolThreads(await scrape())
+      return names.length === 1 && names[0] !== name
+    },
+    { what: 'another pool thread in the place of the dead one' },
+  )
   const dead = await scrape()
   t.equal(dead.value('etcd_requests_total', created), count, 'what the dead one had counted is still there')
   for (let i = 0; i < 3; i++) t.equal(await create(`after-${i}`), 201)

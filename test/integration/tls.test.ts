@@ -7,6 +7,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import t from 'tap'
 import { issuerOf, makeCertificate } from '#keelson/main/certificates/certificate.js'
 import { CertificateFolder } from '#keelson/main/certificates/certificate-folder.js'
+import { testEngineChoice } from '../support/http-engine.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { skipWithoutKubectl } from '../support/kubectl.js'
 import { until } from '../support/until.js'
@@ -89,6 +90,10 @@ t.test('a certificate is its user: common name and organisations', async (t) => 
   t.equal((await get(nodes, clientCertificate('carol', ['dev', 'system:masters']))).status, 200)
 })
 
+/** uWebSockets.js ends the handshake; the other engine answers, as kube-apiserver does. */
+const REFUSED = testEngineChoice().name === 'uws' ? 'in the handshake' : 401
+const refused = (): string => 'in the handshake'
+
 t.test('certificates that must not count do not', async (t) => {
   const nodes = '/api/v1/nodes'
   const hour = 3600_000
@@ -102,7 +107,7 @@ t.test('certificates that must not count do not', async (t) => {
       endMs: Date.now() + 2 * hour,
     }),
   }))
-    await t.rejects(get(nodes, shown), `one ${what}`)
+    t.equal(await get(nodes, shown).then(({ status }) => status, refused), REFUSED, `one ${what}`)
 })
 
 t.test('nobody is somebody by headers alone', async (t) => {
@@ -160,6 +165,6 @@ t.test('new files are taken over without losing a connection', async (t) => {
   t.not(new X509Certificate(file('apiserver.crt')).serialNumber, before)
   const { certificate, key } = { certificate: file('apiserver.crt'), key: file('apiserver.key') }
   t.ok(new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key)))
-  await until(async () => (await shown()) !== before)
+  await until(async () => (await shown()) !== before, { what: 'another certificate to be shown' })
   t.equal((await get('/api/v1/nodes', { agent })).status, 200, 'the connection from before goes on')
 })

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import t from 'tap'
 import { KeelsonProcess } from '../support/keelson-process.js'
+import { until } from '../support/until.js'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find((file) => existsSync(file))
 /** Where pictures for the documentation go; without it none are taken. */
@@ -148,6 +149,45 @@ t.test('the page', { skip: CHROMIUM === undefined ? 'there is no Chromium' : fal
     await shows(page, '#events', 'DELETED')
     await page.locator('#rows').filter({ hasNotText: 'made-later' }).waitFor({ state: 'attached' })
     await page.waitForSelector('#object-gone:visible')
+  })
+
+  await t.test('shows custom kinds with their columns, also those that came after the page', async () => {
+    const page = await open()
+    await enter(page, 'secret-admin-token')
+    await page.click('nav a[href="#objects"]')
+    await page.click('nav a[href="#overview"]')
+    const definition = (plural: string, kind: string, version: string): object => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: `${plural}.example.com` },
+      spec: {
+        group: 'example.com',
+        scope: 'Cluster',
+        names: { plural, kind },
+        versions: [
+          {
+            name: version,
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+            additionalPrinterColumns: [{ name: 'Color', type: 'string', jsonPath: '.color' }],
+          },
+        ],
+      },
+    })
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await server.request('POST', definitions, definition('widgets', 'Widget', 'v1'), ADMIN)
+    await server.request('POST', definitions, definition('gadgets', 'Gadget', 'v1alpha1'), ADMIN)
+    const gadgets = '/apis/example.com/v1alpha1/gadgets'
+    const gadget = { apiVersion: 'example.com/v1alpha1', kind: 'Gadget', metadata: { name: 'one' }, color: 'crimson' }
+    await until(async () => (await server.request('POST', gadgets, gadget, ADMIN)).status === 201, {
+      what: 'the definition to be served',
+    })
+    await page.click('nav a[href="#objects"]')
+    await page.fill('#find', 'gadgets')
+    await page.click('#kinds a')
+    await shows(page, '#rows', 'Color')
+    await shows(page, '#rows', 'crimson')
   })
 
   await t.test('is found again by its address, and fits a narrow window', async (t) => {

@@ -51,10 +51,12 @@ t.test(
     await create(server, ROLES, { apiVersion: `${GROUP}/v1`, kind: 'Role', metadata: { name: 'good' }, rules: [] })
     await create(server, `${RBAC}/clusterroles`, clusterRole('roles-deleter', ['get', 'list', 'delete']))
     await create(server, `${RBAC}/clusterrolebindings`, toBob('roles-deleter'))
-    await until(async () => (await status('GET', `${ROLES}/good`, BOB)) === 200)
+    await until(async () => (await status('GET', `${ROLES}/good`, BOB)) === 200, {
+      what: 'the readable role to take effect',
+    })
 
     await writeRaw(etcd, '/registry/roles/default/bad', 'not an object')
-    await until(async () => (await status('GET', ROLES)) === 500)
+    await until(async () => (await status('GET', ROLES)) === 500, { what: 'the unreadable role to be noticed' })
     t.equal(await status('GET', `${ROLES}/good`, BOB), 200, 'bob may what he might, and the others are read')
     t.equal(await status('GET', `${ROLES}/bad`, BOB), 500)
     const plain = await server.request('DELETE', `${ROLES}/bad`)
@@ -74,7 +76,9 @@ t.test(
     t.equal(await status('DELETE', `${ROLES}/bad?${UNSAFE}`, BOB), 404)
     t.equal(await status('GET', ROLES, BOB), 200)
     const ready = /keelson_cache_ready\{[^}]*resource="roles"[^}]*\} 1/
-    await until(async () => ready.test((await server.request('GET', '/metrics')).text))
+    await until(async () => ready.test((await server.request('GET', '/metrics')).text), {
+      what: 'the resource to be ready again',
+    })
     t.equal(await status('DELETE', `${ROLES}/good?${UNSAFE}`, BOB), 200, 'what can be read is deleted as ever')
   },
 )

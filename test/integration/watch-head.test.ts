@@ -81,14 +81,14 @@ async function headFirst(t: Test, server: KeelsonProcess, accept: string, name: 
   const { metadata } = (await server.request('GET', CONFIGMAPS)).json as { metadata: { resourceVersion: string } }
   const watch = new RawWatch(server.url, `${CONFIGMAPS}?watch=true&resourceVersion=${metadata.resourceVersion}`, accept)
   t.teardown(() => watch.close())
-  await until(() => watch.headEnd > 0)
+  await until(() => watch.headEnd > 0, { what: 'the head of the watch' })
   const events = accept.startsWith(PROTOBUF) ? protobufEvents : jsonEvents
   t.same(events(watch.body()), [], 'nothing has happened yet')
   const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }
   for (const each of [name, `${name}-2`])
     await server.request('POST', CONFIGMAPS, { ...body, metadata: { name: each } })
   await server.request('DELETE', `${CONFIGMAPS}/${name}`)
-  await until(() => events(watch.body()).length >= 3)
+  await until(() => events(watch.body()).length >= 3, { what: 'three events' })
   t.same(events(watch.body()), [`ADDED ${name}`, `ADDED ${name}-2`, `DELETED ${name}`])
 }
 

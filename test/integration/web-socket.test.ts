@@ -58,18 +58,18 @@ const names = ({ messages }: Seen): string[] =>
 t.test('each event is a text message, from the state on', async (t) => {
   await create('before')
   const seen = connect('watch=1&resourceVersion=0', [])
-  await until(() => seen.messages.length > 0)
+  await until(() => seen.messages.length > 0, { what: 'the first message' })
   await create('after', { k: 'é' })
-  await until(() => names(seen).includes('after'))
+  await until(() => names(seen).includes('after'), { what: 'the event of the object made afterwards' })
   t.ok(names(seen).includes('before'))
   t.same(new Set(seen.binary), new Set([false]))
   seen.socket.close()
-  await until(() => seen.closed !== undefined)
+  await until(() => seen.closed !== undefined, { what: 'the socket to be closed' })
 })
 
 t.test('a timeout ends it normally', async (t) => {
   const seen = connect('watch=1&timeoutSeconds=1', [])
-  await until(() => seen.closed !== undefined)
+  await until(() => seen.closed !== undefined, { what: 'the socket to be closed' })
   t.equal(seen.closed, 1000)
 })
 
@@ -78,7 +78,7 @@ t.test('protobuf comes in binary messages without a length before them', async (
     ...AUTHORIZATION,
     accept: 'application/vnd.kubernetes.protobuf;stream=watch',
   })
-  await until(() => seen.messages.length > 0)
+  await until(() => seen.messages.length > 0, { what: 'the first message' })
   t.equal(seen.binary[0], true)
   t.equal(seen.messages[0]![0], 0x0a, 'the first field of an event')
   seen.socket.terminate()
@@ -86,7 +86,7 @@ t.test('protobuf comes in binary messages without a length before them', async (
 
 t.test('a token may come as a subprotocol, beside the one that is answered with', async (t) => {
   const seen = connect('watch=1&resourceVersion=0', ['my.protocol', bearer('s3cret')], {})
-  await until(() => seen.messages.length > 0 || seen.refused !== undefined)
+  await until(() => seen.messages.length > 0 || seen.refused !== undefined, { what: 'a message or a refusal' })
   t.equal(seen.socket.protocol, 'my.protocol')
   t.equal(seen.refused, undefined)
   seen.socket.terminate()
@@ -98,26 +98,30 @@ t.test('a token may come as a subprotocol, beside the one that is answered with'
     [['one', 'two', bearer('s3cret')], 400],
   ] as const) {
     const refused = connect('watch=1', [...protocols], {})
-    await until(() => refused.refused !== undefined || refused.messages.length > 0 || refused.closed !== undefined)
+    await until(() => refused.refused !== undefined || refused.messages.length > 0 || refused.closed !== undefined, {
+      what: 'an answer to the upgrade',
+    })
     t.equal(refused.refused, code, protocols.join(' '))
   }
 })
 
 t.test('what is no watch is answered as it would be without a WebSocket', async (t) => {
   const seen = connect('limit=1', [])
-  await until(() => seen.refused !== undefined)
+  await until(() => seen.refused !== undefined, { what: 'the upgrade to be refused' })
   t.equal(seen.refused, 200)
 })
 
 t.test('one that does not read misses nothing when it reads again', async (t) => {
   const seen = connect('watch=1&resourceVersion=0', [])
-  await until(() => seen.messages.length > 0)
+  await until(() => seen.messages.length > 0, { what: 'the first message' })
   const before = seen.messages.length
   seen.socket.pause()
   const data = { k: 'x'.repeat(200_000) }
   for (let i = 0; i < 40; i++) await create(`slow-${i}`, data)
   seen.socket.resume()
-  await until(() => seen.messages.length >= before + 40 || seen.closed !== undefined)
+  await until(() => seen.messages.length >= before + 40 || seen.closed !== undefined, {
+    what: 'forty messages or the end',
+  })
   t.same(
     names(seen).slice(before),
     Array.from({ length: 40 }, (_, i) => `slow-${i}`),

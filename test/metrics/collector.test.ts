@@ -91,7 +91,9 @@ t.test('the text is what Prometheus reads', async (t) => {
   metrics.recorder.series(processFamilies.poolTasks, 'write').add(1)
   const labels = ['GET', '', 'v1', 'pods', '', 'resource', 'apiserver']
   metrics.recorder.series(requestFamilies.responseSizes, ...labels).observe(1500)
-  await until(async () => (await metrics.text()).includes('keelson_pool_tasks_total{type="write"} 3'))
+  await until(async () => (await metrics.text()).includes('keelson_pool_tasks_total{type="write"} 3'), {
+    what: 'three writes to be counted',
+  })
   const text = await metrics.text()
   t.match(text, /# TYPE apiserver_response_sizes histogram/)
   t.match(
@@ -101,7 +103,9 @@ t.test('the text is what Prometheus reads', async (t) => {
   t.match(text, /apiserver_response_sizes_count\{.*\} 1\n/)
   t.match(text, /apiserver_response_sizes_sum\{.*\} 1500\n/)
   port1.close()
-  await until(async () => (await metrics.text()).includes('keelson_pool_tasks_total{type="write"} 3'))
+  await until(async () => (await metrics.text()).includes('keelson_pool_tasks_total{type="write"} 3'), {
+    what: 'three writes to be counted',
+  })
 })
 
 t.test('bounds are written as Go writes them', async (t) => {

@@ -14,7 +14,6 @@ interface Fact {
 const ABSENT: Readonly<Record<string, string>> = {
   aggregator_unavailable_apiservice: 'no other API servers are aggregated',
   aggregator_unavailable_apiservice_total: 'no other API servers are aggregated',
-  apiserver_admission_webhook_admission_duration_seconds: 'there are no admission webhooks',
   apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: 'no such file is read',
   apiserver_authentication_config_controller_automatic_reloads_total: 'no such file is read',
   apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: 'no such file is read',
@@ -22,8 +21,6 @@ const ABSENT: Readonly<Record<string, string>> = {
   apiserver_cel_compilation_duration_seconds: 'no CEL is compiled',
   apiserver_cel_evaluation_duration_seconds: 'no CEL is evaluated',
   apiserver_storage_consistency_checks_total: 'memory is made of one list and one watch; a debugging aid compares them',
-  apiserver_validating_admission_policy_check_duration_seconds: 'there are no admission policies',
-  apiserver_validating_admission_policy_check_total: 'there are no admission policies',
   apiserver_validation_declarative_validation_mismatch_total: 'there is one way to validate, not two',
   apiserver_validation_declarative_validation_panic_total: 'there is one way to validate, not two',
   apiserver_watch_filtered_events_total: 'watches cannot ask for a shard',
@@ -34,6 +31,15 @@ const ABSENT: Readonly<Record<string, string>> = {
   registered_metrics_total: 'metrics have no stability levels here',
   running_managed_controllers: 'controllers are other programs',
 }
+
+t.test('every metric stands at its id, by which threads name it to each other', (t) => {
+  t.same(
+    FAMILIES.map(({ id }) => id),
+    FAMILIES.map((_, place) => place),
+  )
+  t.equal(new Set(FAMILIES.map(({ name }) => name)).size, FAMILIES.length, 'no name is given twice')
+  t.end()
+})
 
 t.test('names, types, labels and buckets are kube-apiserver’s', async (t) => {
   const metrics = recordedLines<Fact>('facts/metrics.jsonl')

@@ -17,9 +17,9 @@ async function countAndDie(metrics: Metrics, count: number): Promise<void> {
     worker.postMessage(count)
   })
   const queue = (): number => metrics.sums(processFamilies.poolQueue).reduce((sum, { cells }) => sum + cells[0]!, 0)
-  await until(async () => queue() === count)
+  await until(async () => queue() === count, { what: 'every scrape to wait' })
   await worker.terminate()
-  await until(async () => queue() === 0)
+  await until(async () => queue() === 0, { what: 'no scrape to wait' })
 }
 
 t.test('counters never go back when threads die and come again; gauges go with them', async (t) => {

@@ -3,6 +3,7 @@ import type { KubeObject } from '#keelson/api/object.js'
 import { definitionsV1beta1 } from '#keelson/registry/apiextensions.k8s.io/customresourcedefinitions/conversion.js'
 import { v1ToV2, v2ToV1 } from '#keelson/registry/autoscaling/horizontalpodautoscalers/conversion.js'
 import { toCoreEvent, toEventsEvent } from '#keelson/registry/events.k8s.io/events/conversion.js'
+import { claimsV1beta1, claimTemplatesV1beta1, slicesV1beta1 } from '#keelson/registry/resource.k8s.io/conversion.js'
 
 t.test('an autoscaler goes to v1 and back without loss', (t) => {
   const v2 = {
@@ -74,7 +75,7 @@ t.test('a custom resource definition is stored as v1beta1, what its versions sha
   const schema = { openAPIV3Schema: { type: 'object' } }
   const columns = [{ name: 'Size', type: 'string', jsonPath: '.spec.size' }]
   const version = (name: string) => ({ name, served: true, storage: name === 'v1', schema })
-  const hub: KubeObject = {
+  const inMemory: KubeObject = {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
     spec: {
@@ -88,7 +89,7 @@ t.test('a custom resource definition is stored as v1beta1, what its versions sha
       versions: [{ ...version('v1'), additionalPrinterColumns: columns }, version('v2')],
     },
   }
-  const stored = definitionsV1beta1.fromHub(hub)
+  const stored = definitionsV1beta1.fromMemoryVersion(inMemory)
   t.match(stored, {
     apiVersion: 'apiextensions.k8s.io/v1beta1',
     spec: {
@@ -99,14 +100,43 @@ t.test('a custom resource definition is stored as v1beta1, what its versions sha
       versions: [{ additionalPrinterColumns: [{ name: 'Size', JSONPath: '.spec.size' }] }, { name: 'v2' }],
     },
   })
-  t.same(definitionsV1beta1.toHub(stored), hub)
+  t.same(definitionsV1beta1.toMemoryVersion(stored), inMemory)
   const old = { kind: 'CustomResourceDefinition', spec: { version: 'v1', validation: schema } }
-  t.match(definitionsV1beta1.toHub(old), {
+  t.match(definitionsV1beta1.toMemoryVersion(old), {
     spec: {
       preserveUnknownFields: true,
       conversion: { strategy: 'None' },
       versions: [{ name: 'v1', served: true, storage: true, schema }],
     },
   })
+  t.end()
+})
+
+t.test('requests and devices of v1beta1 say flat what v1 says in a part of its own', (t) => {
+  const [flat, nested] = [
+    [
+      { name: 'one', deviceClassName: 'gpu', count: 2 },
+      { name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'gpu' }] },
+    ],
+    [
+      { name: 'one', exactly: { deviceClassName: 'gpu', count: 2 } },
+      { name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'gpu' }] },
+    ],
+  ]
+  const [apiVersion, inMemory] = ['resource.k8s.io/v1beta1', 'resource.k8s.io/v1']
+  const [old, now] = [{ devices: { requests: flat } }, { devices: { requests: nested } }]
+  t.same(claimsV1beta1.toMemoryVersion({ apiVersion, spec: old }), { apiVersion: inMemory, spec: now })
+  t.same(claimsV1beta1.fromMemoryVersion({ apiVersion: inMemory, spec: now }), { apiVersion, spec: old })
+  const template = { apiVersion, spec: { metadata: { labels: { a: 'b' } }, spec: old } }
+  const converted = claimTemplatesV1beta1.toMemoryVersion(template)
+  t.same(converted, { apiVersion: inMemory, spec: { metadata: { labels: { a: 'b' } }, spec: now } })
+  t.same(claimTemplatesV1beta1.fromMemoryVersion(converted), template)
+  const devices = [{ name: 'd', basic: { attributes: { model: { string: 'x' } } } }]
+  const slice = slicesV1beta1.toMemoryVersion({ apiVersion, spec: { driver: 'a.b', nodeName: '', devices } })
+  t.same(slice, {
+    apiVersion: inMemory,
+    spec: { driver: 'a.b', devices: [{ name: 'd', attributes: { model: { string: 'x' } } }] },
+  })
+  t.same(slicesV1beta1.fromMemoryVersion(slice), { apiVersion, spec: { driver: 'a.b', devices } })
   t.end()
 })

@@ -4,16 +4,16 @@ import type { ResourceClaim, ResourceClaimTemplate } from '#keelson/api/generate
 import { decodeJson } from '#keelson/api/json/decode.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import {
   adminAccessHooks,
   type ClaimKind,
 } from '#keelson/registry/resource.k8s.io/resourceclaims/admin-access-hooks.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { partialObjectMetadata } from '#keelson/workers/endpoints/table.js'
+import { requestContext } from '../support/request-context.js'
 
 const schemas = new BuiltinSchemas()
-const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
+const context = requestContext({ namespace: 'a' })
 
 function causes(resource: string, group: string, object: KubeObject): string[] {
   const rules = rulesOf({ group, resource })

@@ -2,10 +2,10 @@ import t from 'tap'
 import { type KubeObject, metadataOf } from '#keelson/api/object.js'
 import { equalState } from '#keelson/registry/generic/equal-state.js'
 import { RulesStrategy, StatusStrategy } from '#keelson/registry/generic/rules-strategy.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
+import { requestContext } from '../support/request-context.js'
 
-const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
+const context = requestContext({ namespace: 'a' })
 const shape = { kind: { group: '', kind: 'X' }, namespaceScoped: true, hasStatus: false }
 const METADATA = { name: 'x', namespace: 'a', resourceVersion: '1' }
 

@@ -20,6 +20,7 @@ import { rulesOf } from '#keelson/registry/rules-table.js'
 import type { Json } from '../support/recordings/edits.js'
 import { causesOf, firstDifference } from '../support/recordings/grade.js'
 import { type RecordedStep, recordedSuite, recordedSuiteNames } from '../support/recordings/recording.js'
+import { requestContext } from '../support/request-context.js'
 import { admitLikeRecordedServer } from './recorded-admission.js'
 
 interface Answer {
@@ -143,18 +144,15 @@ function answer(target: Target, step: RecordedStep, stored: Map<string, KubeObje
   const url = new URL(step.path.replace(NAMESPACE_VARIABLE, NAMESPACE), 'http://localhost')
   const warnings: string[] = []
   const dryRun = url.searchParams.has('dryRun')
-  const context: RequestContext = {
+  const context = requestContext({
     namespace: target.info.namespaced ? NAMESPACE : '',
     resource: target.info.resource,
-    subresource: '',
-    verb: 'update',
     apiGroup: target.info.group,
     apiVersion: target.info.version,
-    user: { name: 'admin', uid: '', groups: [], extra: {} },
     dryRun,
     now: () => NOW,
-    addWarning: (text) => warnings.push(text),
-  }
+    addWarning: (text) => void warnings.push(text),
+  })
   try {
     const object = decode(target, step, url, warnings)
     if (object === undefined) return { status: 400, body: { kind: 'Status', reason: 'BadRequest' } }

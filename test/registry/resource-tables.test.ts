@@ -57,6 +57,20 @@ t.test('what the front end passes on is what a resource knows the way of, and a 
   t.equal(passedOn.length, 7)
 })
 
+/** Groups of objects by which requests of others are decided. */
+const DECIDING = [
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+  'rbac.authorization.k8s.io',
+]
+
+t.test('what every request is decided by is in memory, also with --watch-cache=false', async (t) => {
+  const deciding = catalogue.resources.filter(({ group }) => DECIDING.includes(group))
+  t.ok(deciding.length > 12, `${deciding.length} of them`)
+  for (const info of deciding) t.equal(factsOf(info).alwaysCached, true, formatGroupResource(info))
+})
+
 t.test('a version that is deprecated is one that there is', async (t) => {
   for (const { group, resource } of catalogue.resources)
     for (const version of Object.keys(factsOf({ group, resource }).deprecation ?? {}))

@@ -9,11 +9,11 @@ import {
   strictCidr,
   strictIP,
 } from '#keelson/api/validation/addresses.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
+import { requestContext } from '../support/request-context.js'
 
 const AT = FieldPath.of('field')
-const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
+const context = requestContext({ namespace: 'a' })
 
 t.test('addresses are canonical in the form of RFC 5952', (t) => {
   const form = (text: string): string => formatAddress(parseAddress(text)!)
@@ -52,6 +52,11 @@ t.test('each resource says which field is wrong', (t) => {
   t.same(causes('ingresses', 'networking.k8s.io', { spec: { rules: [{ host: '1.2.3.4' }] } }), [
     'spec.rules[0].host|FieldValueInvalid',
   ])
+  t.same(
+    causes('limitranges', '', { spec: { limits: [{ type: 'Pod', min: { constructor: '2' }, max: { cpu: '1' } }] } }),
+    ['spec.limits[0].min[constructor]|FieldValueInvalid', 'spec.limits[0].min[constructor]|FieldValueInvalid'],
+    'what every object has is no amount',
+  )
   t.same(
     causes('limitranges', '', { spec: { limits: [{ type: 'Container', min: { cpu: '2' }, max: { cpu: '1' } }] } }),
     [

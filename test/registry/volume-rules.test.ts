@@ -2,10 +2,10 @@ import t from 'tap'
 import { type FieldError, FieldPath } from '#keelson/api/field-error.js'
 import type { KubeObject } from '#keelson/api/object.js'
 import { ipWarnings } from '#keelson/api/validation/addresses.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
+import { requestContext } from '../support/request-context.js'
 
-const context = { namespace: 'a', now: () => 0 } as unknown as RequestContext
+const context = requestContext({ namespace: 'a' })
 const volumes = rulesOf({ group: '', resource: 'persistentvolumes' })
 const claims = rulesOf({ group: '', resource: 'persistentvolumeclaims' })
 const said = (errors: readonly FieldError[] = []): string[] => errors.map(({ field, type }) => `${field}|${type}`)

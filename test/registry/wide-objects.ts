@@ -11,18 +11,13 @@ import type { Json, JsonObject, KubeObject } from '#keelson/api/object.js'
 import type { StructSchema, TypeSchema } from '#keelson/api/schema.js'
 import { isStatusError, newInvalid } from '#keelson/api/status.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
 import { isLinear } from '../support/growth.js'
+import { requestContext } from '../support/request-context.js'
 import { SAMPLES } from '../support/sample-objects.js'
 
-const context = {
-  namespace: 'default',
-  now: () => 0,
-  user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} },
-  noteEmptied: () => undefined,
-} as unknown as RequestContext
+const context = requestContext({ user: { name: 'admin', uid: '', groups: ['system:masters'], extra: {} } })
 
 /** `[]`: the first item of a list; `{}`: a value of a map. */
 type Path = readonly string[]

@@ -13,21 +13,10 @@ import { serviceRules } from '#keelson/registry/core/services/strategy.js'
 import { beforeCreate, beforeUpdate } from '#keelson/registry/generic/before-write.js'
 import type { ResourceRules } from '#keelson/registry/generic/resource-rules.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
-import type { RequestContext } from '#keelson/registry/generic/strategy.js'
 import { fillSystemFields } from '#keelson/registry/generic/system-fields.js'
+import { requestContext } from '../support/request-context.js'
 
-const context: RequestContext = {
-  namespace: 'default',
-  resource: '',
-  subresource: '',
-  verb: 'update',
-  apiGroup: '',
-  apiVersion: 'v1',
-  user: { name: 'admin', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  now: () => 0,
-  addWarning: () => undefined,
-}
+const context = requestContext()
 
 const strategyOf = (rules: ResourceRules) =>
   new RulesStrategy({ kind: { group: '', kind: 'Thing' }, namespaceScoped: true, hasStatus: true }, rules)

@@ -67,3 +67,16 @@ export class TestAuthority {
 
 const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
   webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']) as Promise<webcrypto.CryptoKeyPair>
+
+/** A certificate request (PEM) of a new key. */
+export async function certificateRequest(name: string, hosts: readonly string[]): Promise<string> {
+  x509.cryptoProvider.set(webcrypto as unknown as Parameters<typeof x509.cryptoProvider.set>[0])
+  const names = hosts.map((value) => ({ type: /^[0-9.]+$/.test(value) ? ('ip' as const) : ('dns' as const), value }))
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({
+    name,
+    keys: await newKeys(),
+    signingAlgorithm: ALGORITHM,
+    ...(names.length === 0 ? {} : { extensions: [new x509.SubjectAlternativeNameExtension(names)] }),
+  })
+  return request.toString('pem')
+}

@@ -4,6 +4,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { freePort } from './free-port.js'
+import { until } from './until.js'
 
 /** False when there is no etcd: tests that need one skip, saying so. scripts/test.mjs decides. */
 export const etcdAvailable = process.env['KEELSON_TEST_ETCD'] !== 'no'
@@ -63,18 +64,17 @@ export class EtcdServer {
   }
 
   async #accepting(): Promise<void> {
-    for (;;) {
+    const accepts = (): Promise<boolean> => {
       if (this.#child.exitCode !== null) throw new Error(`etcd ended with code ${this.#child.exitCode}`)
-      const open = await new Promise<boolean>((resolve) => {
+      return new Promise<boolean>((resolve) => {
         const socket = net.connect(this.port, '127.0.0.1', () => {
           socket.destroy()
           resolve(true)
         })
         socket.on('error', () => resolve(false))
       })
-      if (open) return
-      await new Promise((resolve) => setTimeout(resolve, 25))
     }
+    await until(accepts, { what: 'etcd to accept connections' })
   }
 
   /** Returns when it stands still: a signal takes effect a moment after it is sent. */

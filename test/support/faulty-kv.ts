@@ -1,4 +1,5 @@
 import { StorageError } from '#keelson/storage/contract/errors.js'
+import { ForwardingKV } from '#keelson/storage/contract/forwarding-kv.js'
 import type {
   CallOptions,
   KvListOptions,
@@ -7,7 +8,6 @@ import type {
   KvWriteOptions,
   KvWriteResult,
 } from '#keelson/storage/contract/kv.js'
-import { ForwardingKV } from './counting-kv.js'
 
 export type KvCall = 'get' | 'list' | 'put' | 'delete' | 'watch'
 

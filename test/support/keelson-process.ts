@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { engineFlags } from './http-engine.js'
 
 /** The real server, as a user starts it, on a free loopback port with its own folder; plain HTTP unless told otherwise. */
 export class KeelsonProcess {
@@ -32,10 +33,13 @@ export class KeelsonProcess {
     const storage = flags.some((flag) => flag.startsWith('--etcd-servers'))
       ? []
       : ['--data-dir', path.join(dataDir, 'data')]
+    // A test that wants controllers asks for them: others count objects and revisions that must be theirs alone.
+    const controllers = flags.some((flag) => flag.startsWith('--controllers')) ? [] : ['--controllers=-*']
+    // Without the controller that makes accounts no pod could be created: who starts kube-apiserver alone turns the plugin off too.
+    const more = controllers.length === 0 ? flags : withoutAccounts(flags)
     const serving = ['--secure-port=0', '--cert-dir', path.join(dataDir, 'certs'), ...(tls ? [] : ['--insecure-http'])]
-    const child = spawn(process.execPath, [entry, ...serving, ...storage, ...flags], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
+    const args = [entry, ...serving, ...engineFlags(flags), ...storage, ...controllers, ...more]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
     const url = await new Promise<string>((resolve, reject) => {
       child.stderr!.on('data', (chunk: Buffer) => {
@@ -82,4 +86,12 @@ export class KeelsonProcess {
     await this.stop('SIGKILL')
     rmSync(this.dataDir, { recursive: true, force: true })
   }
+}
+
+const DISABLE = '--disable-admission-plugins'
+
+function withoutAccounts(flags: readonly string[]): string[] {
+  if (flags.some((flag) => flag.includes('ServiceAccount'))) return [...flags]
+  if (!flags.some((flag) => flag.startsWith(DISABLE))) return [...flags, `${DISABLE}=ServiceAccount`]
+  return flags.map((flag) => (flag.startsWith(`${DISABLE}=`) ? `${flag},ServiceAccount` : flag))
 }

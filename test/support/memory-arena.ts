@@ -6,10 +6,10 @@ import type {
   ClockView,
   ClockWriter,
   EventCursor,
-  MemoryReport,
   RecordView,
   Snapshot,
 } from '#keelson/cacher/memory/shared-memory.js'
+import type { MemoryReport } from '#keelson/protocol/main-owner.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 

@@ -21,6 +21,8 @@ export class WatchClient {
   readonly #socket: Socket
   #head = true
   #text = ''
+  /** The beginning of a line whose end is in a later chunk. */
+  #begun = ''
 
   constructor(url: string, target: string) {
     this.#socket = open(url)
@@ -63,7 +65,7 @@ export class WatchClient {
     this.#socket.destroy()
   }
 
-  /** The server writes whole events: one a chunk, or several that came together. */
+  /** Where a chunk ends means nothing: it may hold several events, or a part of one. */
   #take(chunk: string): void {
     this.#text += chunk
     if (this.#head) {
@@ -79,12 +81,9 @@ export class WatchClient {
       const start = chunkHead[0].length
       const end = start + Number.parseInt(chunkHead[1]!, 16)
       if (this.#text.length < end) return
-      this.#lines.push(
-        ...this.#text
-          .slice(start, end)
-          .split('\n')
-          .filter((line) => line.trim() !== ''),
-      )
+      const lines = (this.#begun + this.#text.slice(start, end)).split('\n')
+      this.#begun = lines.pop()!
+      this.#lines.push(...lines.filter((line) => line.trim() !== ''))
       this.#text = this.#text.slice(end)
     }
   }

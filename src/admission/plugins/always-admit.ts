@@ -1,4 +1,4 @@
-/** Thread: pool. Does nothing; a name that old command lines give. */
+/** Thread: pool. A plugin that does nothing; old command lines name it. */
 import type { AdmissionPlugin } from '../chain.js'
 
 export class AlwaysAdmit implements AdmissionPlugin {

@@ -1,4 +1,4 @@
-/** Thread: pool. Refuses every write; for tests of clients. */
+/** Thread: pool. A plugin that refuses every write, for tests of clients. */
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 

@@ -24,7 +24,7 @@ export class AlwaysPullImages implements AdmissionPlugin<Pod> {
     const spec = object?.spec
     if (spec === undefined || (operation === 'UPDATE' && bringsNoImage(spec, oldObject?.spec))) return
     for (const container of allContainers(spec)) {
-      // A volume of an image is the kubelet's business; a container always has an image.
+      // Only containers are set: the image of a volume is pulled by the kubelet's own rules.
       container.imagePullPolicy = 'Always'
     }
   }
@@ -49,7 +49,7 @@ export class AlwaysPullImages implements AdmissionPlugin<Pod> {
   }
 }
 
-/** Pods that were there before the plugin was turned on may still be updated. */
+/** Whether the pod brings no new image: pods from before the plugin was turned on may still be updated. */
 function bringsNoImage(spec: PodSpec, old: PodSpec | undefined): boolean {
   const known = new Set(allContainers(old ?? {}).map(keyOf))
   return allContainers(spec).every((container) => known.has(keyOf(container)))

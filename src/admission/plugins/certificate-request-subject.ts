@@ -4,7 +4,7 @@ import { firstPemBlock } from '../../api/pem.js'
 const SEQUENCE = 0x30
 const SET = 0x31
 const UTF16 = 0x1e
-/** 2.5.4.3 and 2.5.4.10, as their bytes in hex. */
+/** The object identifiers 2.5.4.3 and 2.5.4.10, as their bytes in hex. */
 const COMMON_NAME = '550403'
 const ORGANIZATION = '55040a'
 
@@ -18,7 +18,7 @@ interface Element {
   readonly content: Buffer
 }
 
-/** From the base64 of a PEM file; undefined when it is no request. */
+/** The subject of a request, which is given as the base64 of a PEM file; undefined when it is no request. */
 export function requestSubject(base64: string): RequestSubject | undefined {
   const block = firstPemBlock(Buffer.from(base64, 'base64').toString('latin1'))
   if (block?.type !== 'CERTIFICATE REQUEST') return undefined
@@ -51,7 +51,7 @@ function textOf({ tag, content }: Element): string {
 const inside = (element: Element | undefined, tag: number): Element[] | undefined =>
   element?.tag === tag ? elements(element.content) : undefined
 
-/** Undefined when the bytes end too early. */
+/** The elements of a sequence; undefined when the bytes end too early. */
 function elements(data: Buffer): Element[] | undefined {
   const found: Element[] = []
   for (let i = 0; i < data.length; ) {

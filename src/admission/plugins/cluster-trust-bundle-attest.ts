@@ -18,7 +18,7 @@ export class ClusterTrustBundleAttest implements AdmissionPlugin<ClusterTrustBun
 
   async validate(attributes: AdmissionAttributes<ClusterTrustBundle>): Promise<void> {
     const { object, oldObject, user } = attributes
-    // Metadata alone is anybody's who may write the object.
+    // A change of metadata alone needs no permission to attest.
     if (oldObject !== undefined && JSON.stringify(object?.spec) === JSON.stringify(oldObject.spec)) return
     for (const signerName of new Set([signerOf(object), signerOf(oldObject)])) {
       if (signerName === '' || (await this.#permissions.maySign(user, 'attest', signerName))) continue

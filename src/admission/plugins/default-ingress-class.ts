@@ -7,7 +7,7 @@ import { type AdmissionObjects, INGRESS_CLASSES } from '../objects.js'
 import { newestDefault } from './newest-default.js'
 
 const ANNOTATION = 'ingressclass.kubernetes.io/is-default-class'
-/** The class of an ingress, before there was a field for it. */
+/** The annotation that named the class before there was a field for it. */
 const OLD_CLASS = 'kubernetes.io/ingress.class'
 
 export class DefaultIngressClass implements AdmissionPlugin<Ingress> {

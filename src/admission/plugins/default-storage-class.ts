@@ -8,7 +8,7 @@ import { newestDefault } from './newest-default.js'
 
 const ANNOTATION = 'storageclass.kubernetes.io/is-default-class'
 const BETA_ANNOTATION = 'storageclass.beta.kubernetes.io/is-default-class'
-/** The class of a claim, before there was a field for it. */
+/** The annotation that named the class before there was a field for it. */
 const BETA_CLASS = 'volume.beta.kubernetes.io/storage-class'
 
 export class DefaultStorageClass implements AdmissionPlugin<PersistentVolumeClaim> {
@@ -26,7 +26,7 @@ export class DefaultStorageClass implements AdmissionPlugin<PersistentVolumeClai
   async admit({ object }: AdmissionAttributes<PersistentVolumeClaim>): Promise<void> {
     const spec = object?.spec
     if (object === undefined || spec === undefined) return
-    // An empty name says: none, and not the default either.
+    // An empty name means no class, and not the default either.
     if (spec.storageClassName !== undefined || metadataOf(object).annotations?.[BETA_CLASS] !== undefined) return
     const classes = await this.#objects.list(STORAGE_CLASSES, '')
     const name = newestDefault(classes, ANNOTATION, BETA_ANNOTATION)?.metadata?.name

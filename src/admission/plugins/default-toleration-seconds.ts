@@ -35,7 +35,7 @@ export class DefaultTolerationSeconds implements AdmissionPlugin<Pod> {
   }
 }
 
-/** No key: all taints. No effect: all effects. */
+/** A toleration without a key tolerates all taints, one without an effect all effects. */
 function tolerates({ key = '', effect = '' }: Toleration, taint: string): boolean {
   return (key === taint || key === '') && (effect === 'NoExecute' || effect === '')
 }

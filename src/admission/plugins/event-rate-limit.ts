@@ -1,4 +1,7 @@
-/** Thread: pool. So many events a second, counted for the server, a namespace, a user, or a source and object. */
+/**
+ * Thread: pool. Limits how many events a second are written: by the server, a namespace, a user, or a source and
+ * object.
+ */
 
 import type { Event as CoreEvent } from '../../api/generated/kinds/core.v1.js'
 import type { Event } from '../../api/generated/kinds/events.v1.js'
@@ -40,7 +43,7 @@ export class EventRateLimit implements AdmissionPlugin {
   readonly name = 'EventRateLimit'
   readonly #limiters: readonly Limiter[]
 
-  /** `shares`: so many threads count apart from each other, each with its part of the rate. */
+  /** `shares`: how many threads count apart from each other, each with its part of the rate. */
   constructor(config: JsonObject, clock: Clock, shares = 1) {
     const limits = (config['limits'] ?? []) as unknown as Partial<Limit>[]
     this.#limiters = limits.map(
@@ -69,7 +72,7 @@ export class EventRateLimit implements AdmissionPlugin {
   }
 }
 
-/** Token buckets by key, the least recently used ones forgotten. */
+/** Token buckets by key; the least recently used ones are forgotten. */
 class Limiter {
   readonly #limit: Limit
   readonly #clock: Clock

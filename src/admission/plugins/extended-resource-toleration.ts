@@ -26,6 +26,6 @@ export class ExtendedResourceToleration implements AdmissionPlugin<Pod> {
   }
 }
 
-/** With a domain that is not Kubernetes' own. */
+/** Whether a resource has a domain that is not Kubernetes' own. */
 export const isExtended = (name: string): boolean =>
   name.includes('/') && !/(^|\.)kubernetes\.io\//.test(name) && !name.startsWith('requests.')

@@ -58,7 +58,7 @@ export class LimitRanger implements AdmissionPlugin<Pod | PersistentVolumeClaim>
   }
 }
 
-/** What is being deleted may still be written, whatever the limits are by now. */
+/** An object that is being deleted may still be written, whatever the limits are by now. */
 const isEnding = ({ oldObject }: AdmissionAttributes): boolean => oldObject?.metadata?.deletionTimestamp !== undefined
 
 function setDefaults(pod: Pod, ranges: readonly LimitRange[]): void {
@@ -163,14 +163,14 @@ function aboveRatio(type: string, name: string, most: Quantity, { requests, limi
   return ratio > most.toNumber() ? `${rule}, but provided ratio is ${ratio.toFixed(6)}` : undefined
 }
 
-/** Of a claim only what it requests counts. */
+/** The problems of a claim, of which only the requests count. */
 function claimProblems(item: LimitRangeItem, { spec }: PersistentVolumeClaim): string[] {
   if (item.type !== 'PersistentVolumeClaim') return []
   const requests = amounts(spec?.resources?.requests)
   const low = entries(item.min).map(([name, least]) =>
     belowMinimum(item.type!, name, least, { requests, limits: new Map() }),
   )
-  // Its request stands for the limit it cannot have.
+  // The request of a claim stands for the limit, which a claim cannot have.
   const high = entries(item.max).map(([name, most]) => {
     const request = requests.get(name)
     const rule = `maximum ${name} usage per ${item.type} is ${most}`

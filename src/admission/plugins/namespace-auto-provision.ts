@@ -17,7 +17,7 @@ export class NamespaceAutoProvision implements AdmissionPlugin {
   }
 
   async admit({ namespace, dryRun }: AdmissionAttributes): Promise<void> {
-    // A dry run leaves nothing behind, a namespace included.
+    // A dry run leaves nothing behind, so it makes no namespace.
     if (namespace === '' || dryRun) return
     if ((await this.#objects.get(NAMESPACES, '', namespace)) !== undefined) return
     await this.#writer.createIfAbsent(NAMESPACES, '', {

@@ -1,4 +1,7 @@
-/** Thread: pool. Nothing is written into a namespace that does not exist. NamespaceLifecycle says it for creations already. */
+/**
+ * Thread: pool. Nothing is written into a namespace that does not exist. For creations NamespaceLifecycle sees to it
+ * already.
+ */
 import { newNotFound } from '../../api/status.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'

@@ -7,9 +7,9 @@ import { forbid } from '../forbid.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'
 
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public'])
-/** So long after a namespace was deleted memory may still show it alive, and storage is asked. */
+/** For so long after a namespace was deleted memory may still show it alive, and the storage is asked. */
 const FORCE_LIVE_MS = 30_000
-/** Groups whose namespaced kinds are questions about a namespace, not objects in it. */
+/** The group whose namespaced kinds are questions about a namespace and no objects in it. */
 const REVIEWS = 'authorization.k8s.io'
 
 export class NamespaceLifecycle implements AdmissionPlugin {
@@ -38,7 +38,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
     }
     if (namespace === '') return
     const found = this.#mustAskStorage(namespace) ? undefined : this.#objects.get(NAMESPACES, '', namespace)
-    // By far the most: it is there, in memory, and active.
+    // In most cases the namespace is in memory and active.
     if (found !== undefined && !(found instanceof Promise)) this.#check(attributes, found)
     else return this.#slowly(attributes, found)
   }
@@ -70,7 +70,7 @@ export class NamespaceLifecycle implements AdmissionPlugin {
   #remember(name: string): void {
     const now = this.#clock.monotonicMs()
     for (const [known, until] of this.#deleted) {
-      // In order of age: the first that still counts ends it.
+      // Entries stand in the order of their age: the first that still counts ends the loop.
       if (until > now) break
       this.#deleted.delete(known)
     }

@@ -1,7 +1,7 @@
 /** Thread: pool. Of several classes that are marked as the default, the one that counts. */
 import { type KubeObject, metadataOf } from '../../api/object.js'
 
-/** The newest; of those made in the same second, the first by name. */
+/** The newest default class; of those made in the same second, the first by name. */
 export function newestDefault<K extends KubeObject>(
   classes: readonly K[],
   annotation: string,

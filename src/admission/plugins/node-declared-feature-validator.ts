@@ -1,4 +1,4 @@
-/** Thread: pool. What a pod on a node asks for anew must be a feature that the node says it has. */
+/** Thread: pool. A pod on a node may begin to use only those features that the node says it has. */
 import type { Container, Pod, PodSpec } from '../../api/generated/kinds/core.v1.js'
 import { metadataOf } from '../../api/object.js'
 import { parseQuantity } from '../../api/quantity.js'
@@ -6,7 +6,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import { type AdmissionObjects, NODES } from '../objects.js'
 
-/** Changing the cpu of a guaranteed pod in place. */
+/** The feature of changing the cpu of a guaranteed pod in place. */
 const GUARANTEED_CPU_RESIZE = 'GuaranteedQoSPodCPUResize'
 
 export class NodeDeclaredFeatureValidator implements AdmissionPlugin<Pod> {

@@ -17,7 +17,7 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
 const KUBELET_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io']
 const RESTRICTED = 'node-restriction.kubernetes.io'
 
-/** Of what differs between two sets of labels, the keys that a kubelet may not touch. */
+/** The keys that differ between two sets of labels and that a kubelet may not touch. */
 export function forbiddenNodeLabels(
   next: Readonly<Record<string, string>>,
   old: Readonly<Record<string, string>>,

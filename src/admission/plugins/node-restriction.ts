@@ -166,7 +166,7 @@ function admitNode(attributes: AdmissionAttributes<Node>, node: string): void {
   if (labels.length > 0) refuse(`modify labels: ${labels.join(', ')}`)
 }
 
-/** A volume that grew: capacity and conditions of the claim's status, nothing else. */
+/** A kubelet may write only what the growth of a volume changes: capacity and conditions of the claim's status. */
 function admitClaim(attributes: AdmissionAttributes<PersistentVolumeClaim>, node: string): void {
   if (attributes.subresource !== 'status') throw forbid(attributes, 'may only update PVC status')
   if (attributes.operation !== 'UPDATE') throw forbid(attributes, `unexpected operation "${attributes.operation}"`)
@@ -215,7 +215,8 @@ function admitCSINode(attributes: AdmissionAttributes, node: string): void {
 }
 
 function admitSlice(attributes: AdmissionAttributes<ResourceSlice>, node: string): void {
-  // Reading is the authorizer's business; what is changed and what is taken away must be the node's own.
+  // Whether a kubelet may read slices is the authorizer's to say; those that it changes or deletes must be its node's
+  // own.
   const slice = attributes.operation === 'DELETE' ? attributes.oldObject : attributes.object
   if (slice?.spec?.nodeName === node) return
   throw forbid(
@@ -234,7 +235,7 @@ function admitRequest(attributes: AdmissionAttributes<CertificateSigningRequest>
   throw forbid(attributes, 'can only create a node CSR with CN=system:node:<own name>')
 }
 
-/** Regardless of the order of fields. */
+/** Compares two values as JSON, regardless of the order of fields. */
 function sameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
 }

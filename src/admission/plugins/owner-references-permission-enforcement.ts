@@ -5,7 +5,7 @@ import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
 import type { Permissions } from '../permissions.js'
 
-/** The resources of a kind, and whether they are in namespaces. */
+/** Gives the resources of a kind, and whether they are in namespaces. */
 export type KindResources = (
   apiVersion: { group: string; version: string },
   kind: string,
@@ -80,7 +80,7 @@ export class OwnerReferencesPermissionEnforcement implements AdmissionPlugin {
         apiVersion: resource.version,
         resource: resource.resource,
         subresource: 'finalizers',
-        // An owner in a namespace is in that of what it owns.
+        // An owner that is in a namespace is in that of the object it owns.
         namespace: namespaced ? attributes.namespace : '',
         name: owner.name,
       })

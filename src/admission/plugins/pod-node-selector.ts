@@ -2,6 +2,7 @@
 import type { Pod } from '../../api/generated/kinds/core.v1.js'
 import type { JsonObject } from '../../api/object.js'
 import { metadataOf } from '../../api/object.js'
+import { ownMember } from '../../lib/own-member.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid, isAbout } from '../forbid.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'
@@ -12,7 +13,7 @@ const CLUSTER_DEFAULT = 'clusterDefaultNodeSelector'
 export class PodNodeSelector implements AdmissionPlugin<Pod> {
   readonly name = 'PodNodeSelector'
   readonly #objects: AdmissionObjects
-  /** By namespace: what its pods may select at most; and the default of the cluster. */
+  /** The configured selectors: by namespace what its pods may select at most, and the default of the cluster. */
   readonly #configured: ReadonlyMap<string, string>
 
   constructor(objects: AdmissionObjects, config: JsonObject = {}) {
@@ -51,7 +52,7 @@ export class PodNodeSelector implements AdmissionPlugin<Pod> {
     given: Record<string, string>,
   ): void {
     for (const [key, value] of Object.entries(wanted)) {
-      if (given[key] !== undefined && given[key] !== value)
+      if ((ownMember(given, key) ?? value) !== value)
         throw forbid(attributes, 'pod node label selector conflicts with its namespace node label selector')
     }
   }
@@ -63,7 +64,7 @@ export class PodNodeSelector implements AdmissionPlugin<Pod> {
   }
 }
 
-/** `a=b,c=d` */
+/** Reads a selector of the form `a=b,c=d`. */
 function parseSelector(text: string): Record<string, string> {
   const pairs = text
     .split(',')

@@ -23,7 +23,7 @@ export function podSecretNames(spec: PodSpec): string[] {
   return names.filter((name): name is string => name !== undefined && name !== '')
 }
 
-/** What a pod refers to, in words; undefined for one that stands alone. */
+/** The first thing that a pod refers to, in words; undefined for a pod that refers to nothing. */
 export function firstReference(spec: PodSpec): string | undefined {
   if ((spec.serviceAccountName ?? '') !== '') return 'serviceaccounts'
   if (podSecretNames(spec).length > 0) return 'secrets'

@@ -22,7 +22,7 @@ export class PodResizeValidator implements AdmissionPlugin<Pod> {
   async validate(attributes: AdmissionAttributes<Pod>): Promise<void> {
     const { object: pod = {} } = attributes
     const { nodeName = '' } = pod.spec ?? {}
-    // The generation stands when the spec does.
+    // The generation is unchanged when the spec is.
     if (nodeName === '' || metadataOf(pod).generation === attributes.oldObject?.metadata?.generation) return
     const node = await this.#objects.get(NODES, '', nodeName)
     if (node === undefined) throw forbid(attributes, `node ${JSON.stringify(nodeName)} not found`)

@@ -11,7 +11,7 @@ import { covers, mergeTolerations } from './tolerations.js'
 
 const DEFAULTS = 'scheduler.alpha.kubernetes.io/defaultTolerations'
 const ALLOWED = 'scheduler.alpha.kubernetes.io/tolerationsWhitelist'
-/** Every pod that is not best effort may stay on a node that runs short of memory. */
+/** The toleration of every pod that is not best effort: it may stay on a node that runs short of memory. */
 const MEMORY_PRESSURE: Toleration = {
   key: 'node.kubernetes.io/memory-pressure',
   operator: 'Exists',

@@ -16,7 +16,7 @@ import { parseQuantity } from '../../api/quantity.js'
 
 export type AnyContainer = Container | EphemeralContainer
 
-/** What is looked at of a pod and of a template alike. */
+/** The parts of a pod, or of a template, that are looked at. */
 export interface PodParts {
   readonly metadata: ObjectMeta
   readonly spec: PodSpec
@@ -39,13 +39,13 @@ const TEMPLATES: ReadonlyMap<string, FindTemplate> = new Map<string, FindTemplat
 
 export const hasPodTemplate = ({ group, resource }: GroupResource): boolean => TEMPLATES.has(`${group}/${resource}`)
 
-/** Of a workload; undefined when it has none. */
+/** The template of a workload; undefined when it has none. */
 export function podTemplateOf({ group, resource }: GroupResource, object: KubeObject): PodParts | undefined {
   const template = TEMPLATES.get(`${group}/${resource}`)?.(object)
   return template && { metadata: template.metadata ?? {}, spec: template.spec ?? {} }
 }
 
-/** In the order in which kube-apiserver names them. */
+/** All containers, in the order in which kube-apiserver names them. */
 export const allContainers = (spec: PodSpec): AnyContainer[] => [
   ...(spec.initContainers ?? []),
   ...(spec.containers ?? []),
@@ -54,7 +54,7 @@ export const allContainers = (spec: PodSpec): AnyContainer[] => [
 
 const POD_LEVEL = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
 
-/** What a pod asks for as a whole: what runs together summed, never less than what runs before, and its overhead. */
+/** The amounts of a pod as a whole: the sum of what runs together, at least what runs before it, and its overhead. */
 export function podAmounts(spec: PodSpec, side: 'requests' | 'limits'): Amounts {
   const sums: Amounts = new Map()
   for (const { resources } of spec.containers ?? []) addAmounts(sums, resources?.[side])
@@ -75,13 +75,13 @@ export function podAmounts(spec: PodSpec, side: 'requests' | 'limits'): Amounts 
   for (const [name, text] of Object.entries(spec.resources?.[side] ?? {})) {
     if (POD_LEVEL(name)) sums.set(name, parseQuantity(text))
   }
-  // A limit that is not there stays so: overhead does not make one.
+  // Overhead is added to limits that exist; it makes none.
   const overhead = Object.entries(spec.overhead ?? {}).filter(([name]) => side === 'requests' || sums.has(name))
   addAmounts(sums, Object.fromEntries(overhead))
   return sums
 }
 
-/** Neither requests nor limits of cpu or memory above zero anywhere. */
+/** Whether no container has a request or a limit of cpu or memory above zero. */
 export function isBestEffort(spec: PodSpec): boolean {
   const holders =
     spec.resources === undefined

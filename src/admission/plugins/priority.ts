@@ -9,7 +9,7 @@ import { type AdmissionObjects, PRIORITY_CLASSES } from '../objects.js'
 
 const PREEMPT = 'PreemptLowerPriority'
 
-/** Two classes are built in: they are there even when nobody has made the objects. */
+/** The two built-in classes, which exist even when nobody has made the objects. */
 const SYSTEM_CLASSES: Readonly<Record<string, number>> = lookupTable({
   'system-cluster-critical': 2_000_000_000,
   'system-node-critical': 2_000_001_000,
@@ -35,14 +35,14 @@ export class Priority implements AdmissionPlugin<Pod | PriorityClass> {
     const spec = object?.spec
     if (resource.resource !== 'pods' || spec === undefined) return
     if (operation === 'CREATE') return this.#shape(attributes, spec)
-    // A client that knows nothing of priorities must not take them away.
+    // An update by a client that knows nothing of priorities must not take them away.
     const old = oldObject?.spec ?? {}
     if (spec.priority === undefined && old.priority !== undefined) spec.priority = old.priority
     if (spec.preemptionPolicy === undefined && old.preemptionPolicy !== undefined)
       spec.preemptionPolicy = old.preemptionPolicy
   }
 
-  /** One class at most is the default of all. */
+  /** At most one class is the default of all. */
   async validate(attributes: AdmissionAttributes<PriorityClass>): Promise<void> {
     const { resource, object: next, operation } = attributes
     if (resource.resource !== 'priorityclasses') return
@@ -90,7 +90,7 @@ export class Priority implements AdmissionPlugin<Pod | PriorityClass> {
     throw forbid(attributes, `no PriorityClass with name ${priorityClassName} was found`)
   }
 
-  /** Of several, which races can make, the lowest counts. */
+  /** The default class. When races have made several, the lowest counts. */
   async #globalDefault(): Promise<PriorityClass | undefined> {
     const classes = await this.#objects.list(PRIORITY_CLASSES, '')
     return classes.filter((one) => one.globalDefault === true).sort((a, b) => (a.value ?? 0) - (b.value ?? 0))[0]

@@ -1,6 +1,7 @@
 /**
- * Thread: pool. Pods run as a service account of their namespace and get its token and its pull secrets. `default` is made
- * when the first pod asks for it: no controller may be there to do it.
+ * Thread: pool. Pods run as a service account of their namespace and get its token and its pull secrets. A controller makes
+ * `default` in every namespace. Where it runs in this server, a pod that is faster makes the account itself; else the pod waits for
+ * it for a moment, and is refused.
  */
 import type {
   Pod,
@@ -9,6 +10,7 @@ import type {
   ServiceAccount as ServiceAccountKind,
 } from '../../api/generated/kinds/core.v1.js'
 import { metadataOf } from '../../api/object.js'
+import { type Clock, pause } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { forbid } from '../forbid.js'
@@ -25,16 +27,24 @@ const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount'
 const TOKEN_SECONDS = 3607
 const NAME_LETTERS = 'bcdfghjklmnpqrstvwxz2456789'
 
+/** So often the account `default` is looked for, every 100 to 200 ms. */
+const ATTEMPTS = 10
+const ATTEMPT_MS = 100
+
+export interface ServiceAccountOptions {
+  readonly objects: AdmissionObjects
+  /** Makes the account `default` where it is missing; undefined when that is left to others. */
+  readonly writer: AdmissionWriter | undefined
+  readonly clock: Clock
+  readonly random: Random
+}
+
 export class ServiceAccount implements AdmissionPlugin<Pod> {
   readonly name = 'ServiceAccount'
-  readonly #objects: AdmissionObjects
-  readonly #writer: AdmissionWriter
-  readonly #random: Random
+  readonly #options: ServiceAccountOptions
 
-  constructor(objects: AdmissionObjects, writer: AdmissionWriter, random: Random) {
-    this.#objects = objects
-    this.#writer = writer
-    this.#random = random
+  constructor(options: ServiceAccountOptions) {
+    this.#options = options
   }
 
   handles({ operation, resource, subresource }: AdmissionAttributes): boolean {
@@ -69,25 +79,39 @@ export class ServiceAccount implements AdmissionPlugin<Pod> {
   }
 
   async #account(attributes: AdmissionAttributes<Pod>, name: string): Promise<ServiceAccountKind> {
-    const { namespace, dryRun } = attributes
-    const find = async (): Promise<ServiceAccountKind | undefined> =>
-      (await this.#objects.get(SERVICE_ACCOUNTS, namespace, name)) ??
-      (await this.#objects.getLive(SERVICE_ACCOUNTS, namespace, name))
-    const found = await find()
+    const { namespace } = attributes
+    const { objects } = this.#options
+    const found =
+      (await objects.get(SERVICE_ACCOUNTS, namespace, name)) ??
+      (await objects.getLive(SERVICE_ACCOUNTS, namespace, name)) ??
+      (name === DEFAULT ? await this.#defaultAccount(attributes) : undefined)
     if (found !== undefined) return found
-    if (name === DEFAULT) {
-      const made = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } }
-      if (dryRun) return made
-      await this.#writer.createIfAbsent(SERVICE_ACCOUNTS, namespace, made)
-      return (await find()) ?? made
-    }
     throw forbid(
       attributes,
       `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
     )
   }
 
-  /** A volume with token, authority and namespace, in every container that has nothing in that place. */
+  /** The account that a new namespace is about to get. */
+  async #defaultAccount({ namespace, dryRun }: AdmissionAttributes<Pod>): Promise<ServiceAccountKind | undefined> {
+    const { objects, writer, clock, random } = this.#options
+    const made = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: DEFAULT, namespace } }
+    if (writer !== undefined) {
+      if (dryRun) return made
+      await writer.createIfAbsent(SERVICE_ACCOUNTS, namespace, made)
+      return (await objects.getLive(SERVICE_ACCOUNTS, namespace, DEFAULT)) ?? made
+    }
+    for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
+      await pause(clock, ATTEMPT_MS * (1 + random()))
+      const found = await objects.getLive(SERVICE_ACCOUNTS, namespace, DEFAULT)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /**
+   * Adds a volume with token, authority and namespace, and mounts it in every container that has nothing at that path.
+   */
   #mountToken(spec: PodSpec): void {
     const known = spec.volumes?.find((volume) => volume.name?.startsWith(`${VOLUME}-`))?.name
     const name = known ?? `${VOLUME}-${this.#suffix()}`
@@ -102,7 +126,9 @@ export class ServiceAccount implements AdmissionPlugin<Pod> {
   }
 
   #suffix(): string {
-    return Array.from({ length: 5 }, () => NAME_LETTERS[Math.floor(this.#random() * NAME_LETTERS.length)]).join('')
+    return Array.from({ length: 5 }, () => NAME_LETTERS[Math.floor(this.#options.random() * NAME_LETTERS.length)]).join(
+      '',
+    )
   }
 }
 
@@ -121,7 +147,7 @@ const tokenSources = (): ProjectedVolumeSource => ({
   ],
 })
 
-/** A mirror pod shows what a kubelet runs by itself: it has nothing of the API. */
+/** A mirror pod shows what a kubelet runs by itself, so it may refer to no object of the API. */
 function refuseReferences(attributes: AdmissionAttributes, { spec = {} }: Pod): void {
   if ((spec.serviceAccountName ?? '') !== '')
     throw forbid(attributes, 'a mirror pod may not reference service accounts')

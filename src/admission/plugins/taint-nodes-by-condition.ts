@@ -1,4 +1,6 @@
-/** Thread: pool. A node begins tainted as not ready; who watches its conditions takes the taint away. */
+/**
+ * Thread: pool. A new node is tainted as not ready; the controller that watches its conditions takes the taint away.
+ */
 import type { Node } from '../../api/generated/kinds/core.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { isAbout } from '../forbid.js'

@@ -1,6 +1,6 @@
 /**
- * Thread: pool. For whom a kubelet may have tokens made: the audiences that its pod's volumes name, themselves or through
- * their CSI driver; others only when an authorizer says so. Else a node could speak for its pods to anybody.
+ * Thread: pool. The audiences for which a kubelet may have tokens made: those that its pod's volumes name, themselves
+ * or through their CSI driver; others only when an authorizer says so. Else a node could speak for its pods to anybody.
  */
 
 import type {
@@ -22,7 +22,7 @@ const CLAIMS: ResourceOf<PersistentVolumeClaim> = { group: '', version: 'v1', re
 const VOLUMES: ResourceOf<PersistentVolume> = { group: '', version: 'v1', resource: 'persistentvolumes' }
 const DRIVERS: ResourceOf<CSIDriver> = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers' }
 
-/** Volumes from before CSI are mounted by these drivers. */
+/** The CSI drivers that mount volumes of the kinds from before CSI. */
 const MIGRATED: Readonly<Record<string, string>> = lookupTable({
   awsElasticBlockStore: 'ebs.csi.aws.com',
   azureDisk: 'disk.csi.azure.com',
@@ -42,7 +42,7 @@ export class TokenAudience {
     this.#permissions = permissions
   }
 
-  /** Throws 403. No audience is that of the server itself, and must be named by a volume as such. */
+  /** Throws 403. A token without an audience is for the server itself, and a volume must name it as such. */
   async check(attributes: AdmissionAttributes, pod: Pod, audiences: readonly string[]): Promise<void> {
     const [audience = '', ...others] = audiences
     if (others.length > 0) throw forbid(attributes, 'a kubelet asks for one audience at most')

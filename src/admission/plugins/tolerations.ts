@@ -4,7 +4,7 @@ import type { Toleration } from '../../api/generated/kinds/core.v1.js'
 /** `a` tolerates everything that `b` does. */
 export function covers(a: Toleration, b: Toleration): boolean {
   if ((a.effect ?? '') !== '' && a.effect !== b.effect) return false
-  // Without an end it covers every end; for less time it does not cover more.
+  // A toleration without an end covers every end; one for a shorter time does not cover a longer one.
   if (a.tolerationSeconds !== undefined) {
     if (b.tolerationSeconds === undefined || a.tolerationSeconds < b.tolerationSeconds) return false
   }
@@ -13,7 +13,7 @@ export function covers(a: Toleration, b: Toleration): boolean {
   return (b.operator ?? 'Equal') !== 'Exists' && (a.value ?? '') === (b.value ?? '') && (a.key ?? '') === (b.key ?? '')
 }
 
-/** Both lists in order, without what another one covers. */
+/** Both lists in order, without tolerations that another one covers. */
 export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
   const all = [...first, ...second]
   return all

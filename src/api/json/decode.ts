@@ -17,6 +17,8 @@ export interface Decoded {
   readonly strictErrors: readonly string[]
   /** Lists and maps that were written empty and are not printed. Go tells them from absent ones until they are stored. */
   readonly emptied: readonly JsonPath[]
+  /** Of custom objects: whole numbers that were written as 4.0. */
+  readonly wholeFloats?: ParsedJson['wholeFloats']
 }
 
 export type JsonPath = readonly (string | number)[]
@@ -31,9 +33,14 @@ export function decodeJson(bytes: Uint8Array, schema: StructSchema): Decoded {
   return { object, strictErrors, emptied: decoder.emptied }
 }
 
-/** Decodes a tree that came from elsewhere: YAML, a patch. The tree is used up. */
-export function decodeTree(value: Json, schema: StructSchema, wholeFloats?: ParsedJson['wholeFloats']): Decoded {
-  const decoder = new Decoder(wholeFloats)
+/** Decodes a tree that came from elsewhere: YAML, a patch, the object that it stands in at a path. The tree is used up. */
+export function decodeTree(
+  value: Json,
+  schema: StructSchema,
+  wholeFloats?: ParsedJson['wholeFloats'],
+  at: JsonPath = [],
+): Decoded {
+  const decoder = new Decoder(wholeFloats, at)
   const object = decoder.decode(value, schema)
   return { object, strictErrors: decoder.unknown, emptied: decoder.emptied }
 }
@@ -68,13 +75,14 @@ class Decoder {
   /** Members of objects seen, to be compared with those in the text. */
   members = 0
   readonly #wholeFloats: ParsedJson['wholeFloats']
-  readonly #path: (string | number)[] = []
+  readonly #path: (string | number)[]
   /** The structs on the way down and the fields taken in them, for messages. */
   readonly #structs: StructPlan[] = []
   readonly #fields: string[] = []
 
-  constructor(wholeFloats: ParsedJson['wholeFloats']) {
+  constructor(wholeFloats: ParsedJson['wholeFloats'], at: JsonPath = []) {
     this.#wholeFloats = wholeFloats
+    this.#path = [...at]
   }
 
   decode(value: Json, schema: StructSchema): KubeObject {
@@ -252,7 +260,7 @@ function without(object: JsonObject, dropped: ReadonlySet<string>): JsonObject {
 }
 
 /** Members of all objects within a value. */
-function countMembers(value: Json | undefined): number {
+export function countMembers(value: Json | undefined): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
   if (Array.isArray(value)) for (const item of value) count += countMembers(item)

@@ -34,7 +34,8 @@ export function encodeUntyped(value: Json): string {
 }
 
 function printStruct(object: JsonObject, plan: StructPlan): string {
-  if (plan.sorted) return printCustom(object, plan)
+  // An object of a custom resource, which Go keeps as a map: everything by key, known or not, and null where it is null.
+  if (plan.sorted) return printSorted(object)
   // Objects of one type mostly come from one place: as the last one was, so is this one.
   if (plan.outOfOrder) return printAnyOrder(object, plan)
   const text = printOrdered(object, plan)
@@ -149,19 +150,6 @@ function printMap(map: JsonObject, values: TypePlan): string {
   return `{${text}}`
 }
 
-/** A custom resource: everything by key, known or not. */
-function printCustom(object: JsonObject, plan: StructPlan): string {
-  let text = ''
-  for (const key of sortedKeys(object)) {
-    const value = object[key]
-    if (value === undefined) continue
-    const field = plan.fields.get(key)
-    const piece = `${JSON.stringify(key)}:${field === undefined ? printSorted(value) : printValue(value, field.type)}`
-    text += text === '' ? piece : `,${piece}`
-  }
-  return `{${text}}`
-}
-
 /** Raw JSON keeps the order in which it came. */
 export function printRaw(value: Json): string {
   if (typeof value !== 'object' || value === null) return printScalar(value)
@@ -172,10 +160,20 @@ export function printRaw(value: Json): string {
 }
 
 function printSorted(value: Json): string {
+  if (typeof value === 'string') return printString(value)
   if (typeof value !== 'object' || value === null) return printScalar(value)
-  if (Array.isArray(value)) return `[${value.map(printSorted).join(',')}]`
-  const keys = sortedKeys(value).filter((key) => value[key] !== undefined)
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${printSorted(value[key]!)}`).join(',')}}`
+  let text = ''
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === '' ? printSorted(item) : `,${printSorted(item)}`
+    return `[${text}]`
+  }
+  for (const key of sortedKeys(value)) {
+    const member = value[key]
+    if (member === undefined) continue
+    const piece = `${printString(key)}:${printSorted(member)}`
+    text += text === '' ? piece : `,${piece}`
+  }
+  return `{${text}}`
 }
 
 const printScalar = (value: null | boolean | number | bigint | string): string =>

@@ -4,6 +4,7 @@
  */
 import type { Json, JsonObject } from '../object.js'
 import type { FieldPresence, FieldSchema, ScalarKind, StructSchema, TypeSchema } from '../schema.js'
+import { zeroOfKind } from '../zero-values.js'
 
 export type TypePlan =
   | { readonly op: 'scalar'; readonly kind: ScalarKind; readonly goType: string; readonly objects?: StructPlan }
@@ -177,24 +178,7 @@ const qualified = (name: string): string => name.split('.').slice(-2).join('.')
 /** What Go prints for the zero value: null for lists, maps, times and raw JSON. */
 export function zeroValue(type: TypePlan): Json {
   if (type.op === 'struct') return zeroStruct(type.struct)
-  if (type.op !== 'scalar') return null
-  switch (type.kind) {
-    case 'string':
-      return ''
-    case 'boolean':
-      return false
-    case 'int32':
-    case 'int64':
-    case 'double':
-    case 'int-or-string':
-      return 0
-    case 'quantity':
-      return '0'
-    case 'duration':
-      return '0s'
-    default:
-      return null
-  }
+  return type.op === 'scalar' ? zeroOfKind(type.kind) : null
 }
 
 export function zeroStruct(plan: StructPlan): JsonObject {

@@ -1,5 +1,14 @@
 /** Thread: any. Schemas as OpenAPI prints them, version 2 or 3, with everything that they refer to. */
-import type { FieldSchema, ScalarKind, ScalarSchema, SchemaSource, StructSchema, TypeSchema } from '../schema.js'
+import type {
+  DocumentedKind,
+  FieldSchema,
+  ScalarKind,
+  ScalarSchema,
+  SchemaSource,
+  StructSchema,
+  TypeSchema,
+} from '../schema.js'
+import { DOCUMENTED_ZEROS } from '../zero-values.js'
 
 export type OpenApiSchema = Record<string, unknown>
 
@@ -33,15 +42,6 @@ const PLAIN: Readonly<Partial<Record<ScalarKind, OpenApiSchema>>> = {
   double: { type: 'number', format: 'double' },
   bytes: { type: 'string', format: 'byte' },
 }
-/** Zero values that version 3 prints as defaults of items. */
-const ITEM_DEFAULTS: Readonly<Partial<Record<TypeSchema['kind'], unknown>>> = {
-  string: '',
-  boolean: false,
-  int32: 0,
-  int64: 0,
-  double: 0,
-  struct: {},
-}
 
 /** Collects what a document needs: refer to a type, and its definition and all below it come with it. */
 export class OpenApiDefinitions {
@@ -59,6 +59,19 @@ export class OpenApiDefinitions {
   /** A reference to a definition, which is made when it was not yet. */
   reference(name: string): OpenApiSchema {
     this.#require(name)
+    return { $ref: this.#prefix + name }
+  }
+
+  /** The same for a kind that prints itself. */
+  custom({ name, schema }: DocumentedKind): OpenApiSchema {
+    if (!this.#made.has(name)) {
+      const definition: OpenApiSchema = {}
+      this.#made.set(name, definition)
+      Object.assign(
+        definition,
+        schema(this.#version, (other) => this.reference(other)),
+      )
+    }
     return { $ref: this.#prefix + name }
   }
 
@@ -148,7 +161,7 @@ export class OpenApiDefinitions {
   }
 
   #item(type: TypeSchema): OpenApiSchema {
-    return this.#withDefault(this.#type(type), ITEM_DEFAULTS[type.kind])
+    return this.#withDefault(this.#type(type), DOCUMENTED_ZEROS[type.kind])
   }
 
   #scalar({ kind, name }: ScalarSchema): OpenApiSchema {

@@ -102,6 +102,9 @@ const PATCHES = [
   'application/apply-patch+cbor',
 ]
 
+const CUSTOM_OBJECTS = ['application/json', 'application/yaml']
+const CUSTOM_PATCHES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
+
 const PROXY_METHODS: readonly HttpMethod[] = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options']
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
@@ -117,6 +120,7 @@ export function operationsOf(resource: ResourceInfo): ApiOperation[] {
   const within = `${root}${namespaced ? '/namespaces/{namespace}' : ''}/${resource.resource}`
   const subject = namespaced ? `Namespaced${kind}` : kind
   const self: GroupVersionKind = { group, version, kind }
+  if (resource.definitionHash !== undefined) return customOperations(resource, root, within, subject)
   const operations = [
     ...collectionOperations(within, self, verbs, subject),
     ...itemOperations(`${within}/{name}`, self, verbs, subject, deleteResponse(resource)),
@@ -126,6 +130,27 @@ export function operationsOf(resource: ResourceInfo): ApiOperation[] {
     operations.push(list(`${root}/${resource.resource}`, self, `${kind}ForAllNamespaces`))
   if (verbs.includes('watch')) operations.push(...watchOperations(root, resource, self, subject))
   return operations
+}
+
+/** Custom objects are JSON or YAML; strategic merge patches and the old paths of watches are not theirs. */
+function customOperations(resource: ResourceInfo, root: string, within: string, subject: string): ApiOperation[] {
+  const { group, version, kind, namespaced, verbs, subresources } = resource
+  const self: GroupVersionKind = { group, version, kind }
+  const lists: GroupVersionKind = { group, version, kind: resource.listKind ?? `${kind}List` }
+  const operations = [
+    ...collectionOperations(within, self, verbs, subject),
+    ...itemOperations(`${within}/{name}`, self, verbs, subject, `${META}.Status`),
+    ...subresources.flatMap((sub) => subresourceOperations(`${within}/{name}/${sub.name}`, subject, sub)),
+    ...(namespaced ? [list(`${root}/${resource.resource}`, self, `${kind}ForAllNamespaces`)] : []),
+  ]
+  return operations.map((operation) => ({
+    ...operation,
+    kind: self,
+    consumes: operation.action === 'patch' ? CUSTOM_PATCHES : CUSTOM_OBJECTS,
+    produces: CUSTOM_OBJECTS,
+    response: operation.action === 'list' ? lists : operation.response,
+    codes: operation.action === 'patch' ? [200] : operation.codes,
+  }))
 }
 
 const deleteResponse = ({ group, version, kind, returnsDeleted }: ResourceInfo): string | GroupVersionKind =>

@@ -8,16 +8,32 @@ import { operationId, operationTag, typeSchema } from './openapi-v3.js'
 
 const CODE_WORDS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
 
-/** GET /openapi/v2 */
-export function openApiV2Document(catalogue: Catalogue, schemas: SchemaSource): object {
+/** Custom kinds beyond these are not in the document: it is one text, which has to fit into memory. Version 3 has them all. */
+const MAX_CUSTOM_KINDS = 4096
+/** So many custom kinds are printed at a time. */
+const KINDS_AT_ONCE = 16
+
+/** GET /openapi/v2. `pause` is awaited now and then: with thousands of custom kinds it takes seconds. */
+export async function openApiV2Document(
+  catalogue: Catalogue,
+  schemas: SchemaSource,
+  pause: () => Promise<void>,
+): Promise<object> {
   const definitions = new OpenApiDefinitions(2, schemas)
   const paths: Record<string, Record<string, unknown>> = {}
+  let customKinds = 0
   for (const { group, version } of catalogue.groupVersions())
-    for (const operation of catalogue.resourcesOf(group, version).flatMap(operationsOf)) {
-      paths[operation.path] ??= { parameters: pathParameters(operation.path) }
-      paths[operation.path]![operation.method] = printOperation(operation, group, version, (type) =>
-        typeSchema(type, definitions, schemas),
-      )
+    for (const resource of catalogue.resourcesOf(group, version)) {
+      if (resource.definitionHash !== undefined) {
+        if (++customKinds > MAX_CUSTOM_KINDS) break
+        if (customKinds % KINDS_AT_ONCE === 0) await pause()
+      }
+      for (const operation of operationsOf(resource)) {
+        paths[operation.path] ??= { parameters: pathParameters(operation.path) }
+        paths[operation.path]![operation.method] = printOperation(operation, group, version, (type) =>
+          typeSchema(type, definitions, schemas),
+        )
+      }
     }
   return {
     swagger: '2.0',

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import { lookupTable } from '../../lib/lookup-table.js'
-import { type Catalogue, KUBERNETES_VERSION } from '../catalogue.js'
+import { type Catalogue, KUBERNETES_VERSION, type ResourceInfo } from '../catalogue.js'
 import { TYPES } from '../generated/types.js'
 import type { GroupVersionKind } from '../group-version.js'
 import type { SchemaSource } from '../schema.js'
@@ -26,13 +26,21 @@ function hashOfTypes(): string {
   return typesHash
 }
 
+/** By the resources that they are made of, which a catalogue gives as one list until one of them changes. */
+const hashes = new WeakMap<readonly ResourceInfo[], string>()
+
 /** The hash of the document of a group-version; changes when the document does. */
 export function openApiHash(catalogue: Catalogue, group: string, version: string): string {
-  return createHash('sha512')
+  const resources = catalogue.resourcesOf(group, version)
+  const known = hashes.get(resources)
+  if (known !== undefined) return known
+  const hash = createHash('sha512')
     .update(`${KUBERNETES_VERSION} ${hashOfTypes()}`)
-    .update(JSON.stringify(catalogue.resourcesOf(group, version)))
+    .update(JSON.stringify(resources))
     .digest('hex')
     .toUpperCase()
+  hashes.set(resources, hash)
+  return hash
 }
 
 /** GET /openapi/v3 */
@@ -54,6 +62,7 @@ export function openApiV3Document(
 ): object | undefined {
   const resources = catalogue.resourcesOf(group, version)
   if (resources.length === 0) return undefined
+  const isCustom = resources.every(({ definitionHash }) => definitionHash !== undefined)
   const definitions = new OpenApiDefinitions(3, schemas)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of resources.flatMap(operationsOf)) {
@@ -62,7 +71,9 @@ export function openApiV3Document(
   }
   return {
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: KUBERNETES_VERSION },
+    info: isCustom
+      ? { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' }
+      : { title: 'Kubernetes', version: KUBERNETES_VERSION },
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {
       schemas: definitions.all(),
@@ -108,6 +119,12 @@ export function typeSchema(
 ): OpenApiSchema {
   if (type === 'string') return { type: 'string' }
   if (typeof type === 'string') return definitions.reference(type)
+  const custom = schemas.documented?.(type.group, type.version, type.kind)
+  if (custom !== undefined) {
+    // A list refers to its items by name, so their definition is made first.
+    if (custom.items !== undefined) typeSchema(custom.items, definitions, schemas)
+    return definitions.custom(custom)
+  }
   const name = schemas.kind(type.group, type.version, type.kind)?.name
   return name === undefined ? { type: 'object' } : definitions.reference(name)
 }

@@ -79,17 +79,21 @@ export function oneOf(
   return supported.includes(given) ? [] : [notSupported(path, given, supported)]
 }
 
-/** Equal but for the difference between nothing and an empty list or map, which Go's encoding does not keep. */
-export const sameValue = (a: unknown, b: unknown): boolean => isDeepStrictEqual(bare(a), bare(b))
+/**
+ * Equal but for the difference between nothing and an empty list, map or string, which Go's encoding does not keep. The
+ * equalButEmptyLists of pods takes only empty lists for nothing.
+ */
+export const sameValue = (a: unknown, b: unknown): boolean => isDeepStrictEqual(bare(a, true), bare(b, true))
 
-function bare(value: unknown): unknown {
+/** The value without null and empty lists; with `dropsEmpty` also without empty objects, and members that are ''. */
+export function bare(value: unknown, dropsEmpty: boolean): unknown {
   if (value === null || value === undefined) return undefined
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(bare)
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map((item) => bare(item, dropsEmpty))
   if (typeof value !== 'object') return value
   const entries = Object.entries(value)
-    .map(([key, item]) => [key, bare(item)] as const)
-    .filter(([, item]) => item !== undefined && item !== '')
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+    .map(([key, item]) => [key, bare(item, dropsEmpty)] as const)
+    .filter(([, item]) => item !== undefined && !(dropsEmpty && item === ''))
+  return dropsEmpty && entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
 export const immutable = (next: unknown, old: unknown, path: FieldPath): Errors =>

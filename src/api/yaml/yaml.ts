@@ -4,16 +4,18 @@
  */
 import {
   boolYaml11Tag,
+  constructFromEvents,
   DUMP_SCHEMA,
   defineScalarTag,
   dump,
+  type Event,
   intCoreTag,
   intYaml11Tag,
-  loadAll,
   mapTag,
   mergeTag,
   NOT_RESOLVED,
   nullYaml11Tag,
+  parseEvents,
   Schema,
   seqTag,
   strTag,
@@ -22,6 +24,7 @@ import {
 import { DecodedSizeError, MAX_DECODED_VALUES } from '../decoded-size.js'
 import { setMember } from '../json/reader.js'
 import type { Json, JsonObject } from '../object.js'
+import { isTooLarge, valuesOf } from './size-probe.js'
 
 export class YamlError extends Error {
   override readonly name = 'YamlError'
@@ -93,42 +96,72 @@ const PRINT_SCHEMA = DUMP_SCHEMA.withTags(printedIntegerTag)
 const VALUES_PER_BYTE = 2
 const MIN_VALUES = 100_000
 const MAX_DEPTH = 1000
+const MAX_ALIASES = 10_000
 
-/** Reads one document. Throws YamlError. */
-export function parseYaml(text: string): ParsedYaml {
+/** Reads the first document, as Kubernetes does; nothing at all is null. Throws YamlError, DecodedSizeError. */
+export function parseYaml(all: string): ParsedYaml {
+  const source = firstDocument(all)
+  if (isTooLarge(source, MAX_DEPTH)) throw new DecodedSizeError()
   try {
-    return { value: toTree(loadDocument(text, false), text.length), strictErrors: [] }
+    const events = parseEvents(source, { maxDepth: MAX_DEPTH })
+    if (valuesOf(events) > MAX_DECODED_VALUES) throw new DecodedSizeError()
+    return construct(source, events)
   } catch (error) {
-    if (!(error instanceof YAMLException) || !error.reason.includes('duplicated mapping key')) throw asYamlError(error)
-    return readAgain(text, lineOf(error))
+    throw asYamlError(error)
   }
 }
 
-/** Every key that is given again is told: the first reading ends at the first one, whose line it knows. */
-function readAgain(text: string, firstLine: number): ParsedYaml {
-  const strictErrors: string[] = []
+function construct(source: string, events: Event[]): ParsedYaml {
+  const options = { source, maxAliases: MAX_ALIASES, schema: SCHEMA }
+  try {
+    const [document = null] = constructFromEvents(events, { ...options, json: false })
+    return { value: toTree(document, source.length), strictErrors: [] }
+  } catch (error) {
+    if (!(error instanceof YAMLException) || !error.reason.includes('duplicated mapping key')) throw error
+    const strictErrors: string[] = []
+    const schema = SCHEMA.withTags(tellingTag(lineOf(error), strictErrors))
+    const [document = null] = constructFromEvents(events, { ...options, schema, json: true })
+    return { value: toTree(document, source.length), strictErrors }
+  }
+}
+
+/** A line that ends a document, or begins the next one. */
+const SEPARATOR = /^(?:---|\.\.\.)(?=[ \t\r\n]|$)/gm
+/** What may stand before the line that begins the first one. */
+const PRELUDE = /^(?:[ \t\uFEFF]*(?:#[^\n]*)?|%[^\n]*)\r?$/
+
+/** The documents of a text, each to be parsed by itself; a document without content is among them. */
+export const yamlDocuments = (text: string): string[] => text.split(SEPARATOR)
+
+/** Without the documents that follow it: nobody reads them. */
+function firstDocument(text: string): string {
+  for (const { 0: line, index } of text.matchAll(SEPARATOR)) {
+    const isBeginning =
+      line === '---' &&
+      text
+        .slice(0, index)
+        .split('\n')
+        .every((before) => PRELUDE.test(before))
+    if (!isBeginning) return text.slice(0, index)
+  }
+  return text
+}
+
+/** Tells of every key that is given again: the first reading ends at the first one, whose line it knows. */
+function tellingTag(firstLine: number, strictErrors: string[]): typeof mapTag {
   const report = (key: unknown): void => {
     const told = `key ${JSON.stringify(key)} already set in map`
     // Numbered, because the same key may come twice in several places.
     strictErrors.push(strictErrors.length === 0 ? `line ${firstLine}: ${told}` : `${strictErrors.length + 1}. ${told}`)
   }
-  const countingTag: typeof mapTag = {
+  return {
     ...mapTag,
     addPair: (map, key, value) => {
       if (mapTag.has(map, key)) report(key)
       return mapTag.addPair(map, key, value)
     },
   }
-  try {
-    return { value: toTree(loadDocument(text, true, SCHEMA.withTags(countingTag)), text.length), strictErrors }
-  } catch (error) {
-    throw asYamlError(error)
-  }
 }
-
-/** The first document, as Kubernetes reads it; nothing at all is null. */
-const loadDocument = (text: string, json: boolean, schema = SCHEMA): unknown =>
-  loadAll(text, { schema, json, maxDepth: MAX_DEPTH, maxAliases: 10_000 })[0] ?? null
 
 const lineOf = (error: YAMLException): number => (error.mark?.line ?? 0) + 1
 

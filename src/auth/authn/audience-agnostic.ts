@@ -1,4 +1,4 @@
-/** Thread: any. Tokens that know of no audience are for the server's own. */
+/** Thread: any. Tokens that name no audience count for the server's own. */
 import type { TokenAuthenticator, TokenResult } from './token-authenticator.js'
 
 export class AudienceAgnostic implements TokenAuthenticator {

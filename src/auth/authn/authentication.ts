@@ -32,9 +32,9 @@ export interface AuthenticationParts {
 }
 
 export class Authentication implements Closable {
-  /** Who makes a request. */
+  /** Says who makes a request. */
   readonly authenticator: Authenticator
-  /** Whose a token is, and nothing else: for TokenReview. */
+  /** Says whose a token is, and nothing else: for TokenReview. */
   readonly tokens: TokenAuthenticator
   readonly #certificates: ClientCertificates | undefined
   readonly #frontProxy: FrontProxy | undefined
@@ -74,7 +74,7 @@ export class Authentication implements Closable {
     })
   }
 
-  /** After their files have changed; PEM, '' for one that is not used. */
+  /** Takes the authorities after their files have changed, as PEM; '' for one that is not used. */
   replaceAuthorities(clientCa: string, frontProxyCa: string): void {
     if (clientCa !== '') this.#certificates?.replaceAuthorities(new ClientAuthorities(clientCa))
     if (frontProxyCa !== '') this.#frontProxy?.replaceAuthorities(new ClientAuthorities(frontProxyCa))
@@ -85,7 +85,7 @@ export class Authentication implements Closable {
   }
 }
 
-/** In Kubernetes' order: what is known here before what must be asked elsewhere. */
+/** The ways to verify a token in Kubernetes' order: what is known here before what must be asked elsewhere. */
 function tokenMembers(
   config: AuthenticationConfig,
   { objects, clock }: AuthenticationParts,

@@ -36,7 +36,7 @@ export class BootstrapTokens implements TokenAuthenticator {
     return found === undefined ? this.#objects.ask('secrets', 'kube-system', name).then(judge) : judge(found)
   }
 
-  /** Undefined: the secret does not vouch for the token. */
+  /** The groups of a token; undefined when the secret does not vouch for it. */
   #groups(found: FoundObject, id: string, secret: string): string[] | undefined {
     if (found.deletedMs !== undefined) return undefined
     const object = found.read()
@@ -51,7 +51,7 @@ export class BootstrapTokens implements TokenAuthenticator {
     if (kept.byteLength !== shown.byteLength || !timingSafeEqual(kept, shown)) return undefined
     if (value('token-id') !== id || value('usage-bootstrap-authentication') !== 'true') return undefined
     const expiration = value('expiration')
-    // What is no time has expired, too.
+    // An expiration that is no time counts as expired.
     if (expiration !== '' && !(Date.parse(expiration) > this.#clock.now())) return undefined
     const extra = value('auth-extra-groups')
     const groups = extra === '' ? [] : extra.split(',')

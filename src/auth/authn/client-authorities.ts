@@ -1,9 +1,10 @@
-/** Thread: any. The authorities whose client certificates count, and whether a certificate is one of theirs. */
+/** Thread: any. The authorities whose client certificates count, and whether one of them signed a certificate. */
 
 import { X509Certificate } from 'node:crypto'
 import { certificateBlocks } from '../../api/pem.js'
+import { DerError } from '../../api/x509/der-reader.js'
 import { InvalidCredentials } from '../interface.js'
-import { type CertificateSubject, certificateSubject, DerError } from './der-subject.js'
+import { type CertificateSubject, certificateSubject } from './der-subject.js'
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2'
 const ANY_USAGE = '2.5.29.37.0'
@@ -14,23 +15,23 @@ export class CertificateFileError extends Error {
 
 export interface VerifiedCertificate {
   readonly subject: CertificateSubject
-  /** Hexadecimal SHA-256 of the DER. */
+  /** The SHA-256 of the DER in hexadecimal. */
   readonly fingerprint: string
-  /** The moment after which it counts no more. */
+  /** The moment after which the certificate counts no more. */
   readonly validToMs: number
 }
 
 export class ClientAuthorities {
   readonly #authorities: readonly X509Certificate[]
 
-  /** PEM, several in one text. Throws CertificateFileError. */
+  /** Takes PEM, several certificates in one text. Throws CertificateFileError. */
   constructor(pem: string) {
     this.#authorities = certificatesIn(pem)
     if (this.#authorities.length === 0) throw new CertificateFileError('there is no certificate in the file')
   }
 
   /**
-   * The certificate must be signed by one of the authorities itself; what stands between belongs into the bundle. TLS has
+   * The certificate must be signed by one of the authorities itself; intermediate ones belong into the bundle. TLS has
    * checked that the client holds its key. Throws InvalidCredentials.
    */
   verify(pem: string, nowMs: number): VerifiedCertificate {
@@ -78,7 +79,10 @@ function parse(pem: string): X509Certificate {
 const isValidAt = ({ validFrom, validTo }: X509Certificate, nowMs: number): boolean =>
   Date.parse(validFrom) <= nowMs && nowMs <= Date.parse(validTo)
 
-/** A certificate that names no usage has all. node:crypto calls the extended ones keyUsage. */
+/**
+ * Whether the certificate is for clients. One that names no usage is for all; node:crypto calls extended usages
+ * keyUsage.
+ */
 function allowsClients({ keyUsage }: X509Certificate): boolean {
   const usages = keyUsage as string[] | undefined
   return usages === undefined || usages.includes(CLIENT_AUTH) || usages.includes(ANY_USAGE)

@@ -5,7 +5,7 @@ import type { ClientAuthorities } from './client-authorities.js'
 import { ExpiringMap } from './expiring-map.js'
 import { CREDENTIAL_ID } from './service-account.js'
 
-/** As long as verified tokens; a certificate that expires is refused at most so much later. */
+/** As long as verified tokens are remembered: a certificate that expires is refused at most so much later. */
 const TTL_MS = 10_000
 const LIMIT = 4096
 
@@ -20,7 +20,7 @@ export class ClientCertificates implements Authenticator {
   readonly #onShown: (remainingMs: number) => void
   #authorities: ClientAuthorities
 
-  /** `onShown`: how long a certificate that somebody came with is still good. */
+  /** `onShown` is told for how long a shown certificate is still valid. */
   constructor(authorities: ClientAuthorities, clock: Clock, onShown: (remainingMs: number) => void = () => undefined) {
     this.#onShown = onShown
     this.#authorities = authorities
@@ -28,7 +28,7 @@ export class ClientCertificates implements Authenticator {
     this.#verified = new ExpiringMap({ clock, ttlMs: TTL_MS, limit: LIMIT })
   }
 
-  /** After their file has changed. */
+  /** Takes the authorities after their file has changed. */
   replaceAuthorities(authorities: ClientAuthorities): void {
     this.#authorities = authorities
     this.#verified.clear()

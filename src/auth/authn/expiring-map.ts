@@ -1,4 +1,4 @@
-/** Thread: any. What is remembered for a short time, up to a number of entries; the oldest goes first. */
+/** Thread: any. A map whose entries live for a short time, up to a number of them; the oldest goes first. */
 import type { Clock } from '../../lib/clock.js'
 
 export class ExpiringMap<V> {

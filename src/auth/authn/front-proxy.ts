@@ -14,7 +14,7 @@ const LIMIT = 256
 export class FrontProxy implements Authenticator {
   readonly #clock: Clock
   readonly #headers: FrontProxyHeaders
-  /** Certificates that are a proxy's. */
+  /** Certificates that were found to be a proxy's. */
   readonly #proxies: ExpiringMap<true>
   #authorities: ClientAuthorities
 
@@ -38,6 +38,8 @@ export class FrontProxy implements Authenticator {
   }
 
   authenticate(credentials: Credentials): Authenticated | undefined {
+    // Most clients name nobody: their certificate is not looked at here.
+    if (!this.#headers.username.some((name) => credentials.header(name) !== '')) return undefined
     const pem = credentials.clientCertificate()
     if (pem === '') return undefined
     this.#check(pem)
@@ -87,7 +89,7 @@ function extraValues(extra: Record<string, string[]>, key: string): string[] {
   return values
 }
 
-/** Keys hold characters that header names do not; what is not percent-encoding is taken as it is. */
+/** Decodes a key: keys hold characters that header names do not. Text that is no percent-encoding is taken as it is. */
 export function unescapeKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded)

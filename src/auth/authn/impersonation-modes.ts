@@ -10,7 +10,7 @@ const NODE_PREFIX = 'system:node:'
 const NODES_GROUP = 'system:nodes'
 const MASTERS_GROUP = 'system:masters'
 const AUTHENTICATION_GROUP = 'authentication.k8s.io'
-/** From so many on, one question for all comes before those for each. */
+/** From so many values on, one question for all of them comes before those for each. */
 const MANY = 4
 
 /** Questions that must all be answered with yes; one yes to `all` answers them, too. */
@@ -21,15 +21,15 @@ interface Step {
 
 export interface ModeChecks {
   readonly steps: readonly Step[]
-  /** A no that stands whatever the answers are; told after them. */
+  /** A refusal that stands whatever the answers are; it is told after them. */
   readonly refusal: StatusError | undefined
-  /** The groups of the user when their name alone decides them. */
+  /** The groups of the user, when their name alone decides them. */
   readonly groups: readonly string[] | undefined
 }
 
 export interface ImpersonationMode {
   readonly constraint: string
-  /** Undefined: the mode is not for this user. */
+  /** The questions of the mode; undefined when the mode is not for this user. */
   checks(wanted: UserInfo, request: Attributes): ModeChecks | undefined
 }
 
@@ -44,7 +44,7 @@ const nodeName = (username: string): string | undefined => {
 const nameOnly = ({ uid, groups, extra }: UserInfo): boolean =>
   uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 
-/** A service account whose token is bound to the node, directly or through its pod. */
+/** Whether the requestor is a service account whose token is bound to the node, directly or through its pod. */
 const isNodeOf = (wanted: UserInfo, requestor: UserInfo): boolean => {
   const node = nodeName(wanted.name)
   const [own, ...others] = requestor.extra[NODE_NAME] ?? []
@@ -161,7 +161,7 @@ function isDomainPrefixed(key: string): boolean {
   )
 }
 
-/** In the order in which they are tried. */
+/** The modes in the order in which they are tried. */
 export const MODES: readonly ImpersonationMode[] = [
   associatedNode(),
   constrained('arbitrary-node', (wanted) => nameOnly(wanted) && nodeName(wanted.name) !== undefined),

@@ -23,7 +23,7 @@ const REMEMBERED_MODES = 10_000
 
 export interface Impersonated {
   readonly user: UserInfo
-  /** The verb that allowed it, for the audit log; '' when it was not constrained. */
+  /** The verb that allowed the impersonation, for the audit log; '' when it was not constrained. */
   readonly constraint: string
 }
 
@@ -36,8 +36,9 @@ interface Wanted {
 }
 
 /**
- * What the headers ask for; undefined: nothing. Throws 400 when they name no user. Of several names or uids the first counts,
- * and a comma is part of a value. One pass over the headers of every request: 1.1 µs.
+ * The user that the headers ask for; undefined when they ask for none. Throws 400 when they name no user. Of several
+ * names or uids the first counts, and a comma is part of a value. It costs one pass over the headers of every request:
+ * 1.1 µs.
  */
 export function wantedUser(credentials: Credentials): UserInfo | undefined {
   let wanted: Wanted | undefined
@@ -69,7 +70,7 @@ function take(wanted: Wanted, header: string, value: string): void {
 
 export class Impersonation {
   readonly #authorizer: Authorizer
-  /** Which mode led to a yes for a requestor. */
+  /** The mode that last led to a yes, by requestor. */
   readonly #lastModes = new Map<string, ImpersonationMode>()
 
   constructor(authorizer: Authorizer) {
@@ -94,7 +95,7 @@ export class Impersonation {
     throw firstError ?? newForbiddenRequest(request, 'all impersonation modes failed')
   }
 
-  /** The first no. */
+  /** Asks the questions of a mode in order; gives the first refusal. */
   async #first({ steps, refusal }: ModeChecks): Promise<StatusError | undefined> {
     for (const { all, each } of steps) {
       if (all !== undefined && (await this.#ask(all)) === undefined) continue
@@ -125,7 +126,7 @@ function complete(wanted: UserInfo, known: readonly string[] | undefined): UserI
   return { ...wanted, groups: [...groups, wantedGroup] }
 }
 
-/** As Go prints it. */
+/** The user as Go prints it. */
 function describe({ name, uid, groups, extra }: UserInfo): string {
   const list = (values: readonly string[]): string => `{${values.map((value) => JSON.stringify(value)).join(', ')}}`
   const shownGroups = groups.length === 0 ? '[]string(nil)' : `[]string${list(groups)}`

@@ -14,12 +14,12 @@ export class JwtError extends Error {
   override readonly name = 'JwtError'
 }
 
-/** More than any issuer makes, and little enough that parsing one costs nothing. */
+/** The longest token: longer than any issuer makes one, and short enough that parsing it costs nothing. */
 const MAX_TOKEN_CHARACTERS = 64 * 1024
 const BASE64URL = /^[A-Za-z0-9_-]+$/
 
 export interface VerificationKey {
-  /** '' when its source names none. */
+  /** The name of the key; '' when its source names none. */
   readonly id: string
   readonly key: KeyObject
   readonly algorithms: readonly string[]
@@ -36,12 +36,12 @@ export interface ParsedJwt {
   readonly algorithm: string
   readonly keyId: string
   readonly claims: JsonObject
-  /** What is signed. */
+  /** The part of the token that is signed. */
   readonly input: string
   readonly signature: Buffer
 }
 
-/** Undefined: this is no JWT at all. */
+/** Takes a token apart; undefined when it is no JWT. */
 export function parseJwt(token: string): ParsedJwt | undefined {
   if (token.length > MAX_TOKEN_CHARACTERS) return undefined
   const parts = token.split('.')
@@ -53,7 +53,7 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   const claims = jsonObject(payload)
   if (header === undefined || claims === undefined) return undefined
   const { alg, kid } = header
-  // What a token declares critical must be understood, and nothing is.
+  // What a token declares critical must be understood, and here nothing is.
   if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string') || header['crit'] !== undefined)
     return undefined
   return {
@@ -75,7 +75,7 @@ function jsonObject(part: string): JsonObject | undefined {
   }
 }
 
-/** Whether one of the keys made the signature. A token that names a key is held against keys of that name only. */
+/** Whether one of the keys made the signature. A token that names a key is checked with keys of that name only. */
 export function verifySignature(jwt: ParsedJwt, keys: readonly VerificationKey[]): boolean {
   const scheme = SCHEMES[jwt.algorithm]
   if (scheme === undefined || jwt.signature.byteLength === 0) return false
@@ -126,7 +126,9 @@ const EC_ALGORITHMS: Readonly<Record<string, string>> = lookupTable({
   secp521r1: 'ES512',
 })
 
-/** What a key can verify; the first is what it signs with. Throws JwtError for a key that is neither RSA nor EC. */
+/**
+ * The algorithms that a key can verify; it signs with the first. Throws JwtError for a key that is neither RSA nor EC.
+ */
 export function algorithmsOf(key: KeyObject): readonly string[] {
   if (key.asymmetricKeyType === 'rsa') return RSA_ALGORITHMS
   const curve = EC_ALGORITHMS[key.asymmetricKeyDetails?.namedCurve ?? '']
@@ -134,14 +136,14 @@ export function algorithmsOf(key: KeyObject): readonly string[] {
   throw new JwtError('the key is neither RSA nor EC on P-256, P-384 or P-521')
 }
 
-/** The name that Kubernetes gives a key: says nothing of the key itself. */
+/** The name that Kubernetes gives a key, which tells nothing of the key itself. */
 export function keyIdOf(publicKey: KeyObject): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url')
 }
 
-/** For tokens that Kubernetes' own signers made: the key of that name. */
+/** A key under the name that Kubernetes' own signers give it. */
 export function verificationKey(key: KeyObject): VerificationKey {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key
   return { id: keyIdOf(publicKey), key: publicKey, algorithms: algorithmsOf(publicKey) }

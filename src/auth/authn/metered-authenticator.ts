@@ -4,7 +4,7 @@ import { authFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
 import type { Authenticated, Authenticator, Credentials } from '../interface.js'
 
-/** Names that become labels; the rest are too many. */
+/** The user names that become labels; all others are too many. */
 const WELL_KNOWN: ReadonlySet<string> = new Set([
   'admin',
   'client',

@@ -7,24 +7,24 @@ export type SourceResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
 
 export interface FoundObject {
   readonly uid: string
-  /** Undefined while nobody has deleted it. */
+  /** When the object was deleted; undefined when it was not. */
   readonly deletedMs: number | undefined
   read(): JsonObject
 }
 
 export interface ObjectSource {
-  /** At once, from memory; undefined when it is not there or memory cannot say. */
+  /** Looks the object up in memory; undefined when it is not there, or when memory cannot say. */
   find(resource: SourceResource, namespace: string, name: string): FoundObject | undefined
-  /** The newest state, wherever it must be asked for. */
+  /** Asks for the object's newest state, wherever it is. */
   ask(resource: SourceResource, namespace: string, name: string): Promise<FoundObject | undefined>
 }
 
 export interface SharedObjectsOptions {
-  /** Where a resource's objects lie in memory; undefined: it is not served. */
+  /** The view of a resource in memory. */
   cacheOf(resource: SourceResource): ResourceView
-  /** `/registry/pods/` */
+  /** The prefix of the resource's keys: `/registry/pods/`. */
   keyPrefix(resource: SourceResource): string
-  /** The JSON of an object that memory does not hold, from its storage. */
+  /** Reads the JSON of an object that memory does not hold from its storage. */
   readStored(resource: SourceResource, namespace: string, name: string): Promise<Uint8Array | undefined>
 }
 
@@ -74,7 +74,7 @@ export class SharedObjects implements ObjectSource {
 
 const DELETION = Buffer.from('"deletionTimestamp":"')
 
-/** Nothing is parsed of an object that nobody has deleted. */
+/** An object that nobody has deleted is not parsed. */
 function foundObject(uid: string, body: Uint8Array): FoundObject {
   const deleted = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(DELETION)
   return { uid, deletedMs: deleted ? deletionOf(parseObject(body)) : undefined, read: () => parseObject(body) }

@@ -45,7 +45,7 @@ export class OidcKeys {
     return named || !this.#mayTry() ? this.#keys : undefined
   }
 
-  /** Rejects with OidcError. */
+  /** Asks the issuer for its keys. Rejects with OidcError. */
   load(): Promise<readonly VerificationKey[]> {
     if (this.#loading !== undefined) return this.#loading
     if (!this.#mayTry()) {
@@ -78,7 +78,7 @@ export class OidcKeys {
   }
 }
 
-/** Undefined for keys that are for something else, or of a type that signs no tokens. */
+/** The key of a JWK; undefined for one that is for something else, or of a type that signs no tokens. */
 function keyOf(jwk: Json): VerificationKey | undefined {
   if (!isObject(jwk) || (jwk['use'] !== undefined && jwk['use'] !== 'sig')) return undefined
   if (jwk['kty'] !== 'RSA' && jwk['kty'] !== 'EC') return undefined
@@ -102,7 +102,7 @@ const isCryptoError = (error: unknown): boolean => error instanceof Error && 'co
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `ca` is PEM; undefined: the authorities of the system. */
+/** `ca` is PEM; undefined for the authorities of the system. */
 export function httpsJson(ca: string | undefined): FetchJson {
   return (url) =>
     new Promise((resolve, reject) => {

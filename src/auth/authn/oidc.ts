@@ -7,7 +7,7 @@ import { type ParsedJwt, parseJwt, type VerificationKey, verifySignature } from 
 import { OidcError, type OidcKeys } from './oidc-keys.js'
 import type { TokenAuthenticator, TokenResult } from './token-authenticator.js'
 
-/** The issuer's clock may be so much ahead. */
+/** The issuer's clock may be ahead by so much. */
 const NOT_BEFORE_LEEWAY_MS = 5 * 60_000
 
 export class OidcTokens implements TokenAuthenticator {
@@ -71,7 +71,7 @@ export class OidcTokens implements TokenAuthenticator {
     const value = claims[usernameClaim]
     if (typeof value !== 'string' || value === '')
       throw new InvalidCredentials(`oidc: the claim ${usernameClaim} is missing or no text`)
-    // An address that nobody has verified is anybody's.
+    // An address that nobody has verified may be anybody's.
     if (usernameClaim === 'email' && claims['email_verified'] !== undefined && claims['email_verified'] !== true)
       throw new InvalidCredentials('oidc: the email address is not verified')
     return `${this.#usernamePrefix}${value}`

@@ -18,7 +18,7 @@ export const ANONYMOUS_USER: UserInfo = { name: ANONYMOUS, uid: '', groups: [UNA
 
 export interface RequestAuthenticatorOptions {
   readonly members: readonly Authenticator[]
-  /** Who shows no credentials at all; undefined: refused. */
+  /** The user of a request without credentials; undefined when such requests are refused. */
   readonly nobody: Authenticated | undefined
 }
 
@@ -96,7 +96,7 @@ function known(found: Result): Authenticated {
   return found
 }
 
-/** Undefined: the header is of another kind, or has no token. */
+/** The token of a header; undefined when the header is of another kind, or has no token. */
 export function bearerToken(authorization: string): string | undefined {
   if (authorization === '') return undefined
   const [scheme = '', token = ''] = authorization.trim().split(' ', 2)
@@ -114,7 +114,7 @@ function protocolToken(credentials: Credentials): string | undefined {
   const encoded = shown[0]!.slice(PROTOCOL_PREFIX.length)
   if (shown.length > 1 || !/^[A-Za-z0-9_-]+$/.test(encoded))
     throw new InvalidCredentials('the WebSocket protocol holds no single bearer token')
-  // The token's own cannot be named in the answer, and a browser wants one that it asked for.
+  // The protocol that carries the token cannot be named in the answer, and a browser wants one that it asked for.
   if (protocols.length === 1) throw new InvalidCredentials('no WebSocket protocol is given beside the token')
   return Buffer.from(encoded, 'base64url').toString('utf8')
 }

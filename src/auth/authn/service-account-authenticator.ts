@@ -20,9 +20,9 @@ import {
 } from './service-account.js'
 import type { TokenAuthenticator, TokenResult } from './token-authenticator.js'
 
-/** Clocks of signer and verifier may differ by so much. */
+/** The clocks of signer and verifier may differ by so much. */
 const LEEWAY_MS = 60_000
-/** What a token kept in a secret has as its issuer. */
+/** The issuer of tokens that are kept in secrets. */
 const SECRET_ISSUER = 'kubernetes/serviceaccount'
 const SECRET_CLAIM = 'kubernetes.io/serviceaccount/'
 const INVALID_SINCE = 'kubernetes.io/legacy-token-invalid-since'
@@ -31,18 +31,18 @@ export interface ServiceAccountAuthenticatorOptions {
   readonly issuers: readonly string[]
   readonly apiAudiences: readonly string[]
   readonly keys: readonly VerificationKey[]
-  /** Whether tokens kept in secrets are held against their secret and account. */
+  /** Whether tokens that are kept in secrets are held against their secret and account. */
   readonly lookup: boolean
   readonly objects: ObjectSource
   readonly clock: Clock
 }
 
-/** One thing that must be there for a token to be good. */
+/** One object that must be there for a token to be good. */
 interface Requirement {
   readonly resource: SourceResource
   readonly namespace: string
   readonly name: string
-  /** Throws InvalidCredentials. */
+  /** Throws InvalidCredentials when the object does not vouch for the token. */
   check(found: FoundObject | undefined, nowMs: number): void
 }
 
@@ -110,7 +110,7 @@ export class ServiceAccountAuthenticator implements TokenAuthenticator {
     return this.#when([secret, ...requirementsOf(claims)], user, audiences, () => undefined)
   }
 
-  /** At once when memory has everything; else what it lacks is asked for. */
+  /** Answers at once when memory has all objects; else those that it lacks are asked for. */
   #when(
     requirements: readonly Requirement[],
     user: UserInfo,
@@ -159,7 +159,7 @@ function requirementsOf({ namespace, serviceAccount, pod, secret, node }: Servic
     needs('serviceaccounts', namespace, serviceAccount),
     ...(secret === undefined ? [] : [needs('secrets', namespace, secret)]),
     ...(pod === undefined ? [] : [needs('pods', namespace, pod)]),
-    // Of a pod's token the node is only told.
+    // The token of a pod only tells its node, which need not exist.
     ...(node === undefined || pod !== undefined ? [] : [needs('nodes', '', node)]),
   ]
 }

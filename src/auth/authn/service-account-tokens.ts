@@ -18,10 +18,13 @@ import { type ObjectRef, serviceAccountUsername } from './service-account.js'
 
 export interface TokenToIssue {
   readonly serviceAccount: { readonly namespace: string; readonly name: string; readonly uid: string }
-  /** Empty: those of the API. */
+  /** The audiences of the token; empty for those of the API. */
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
-  /** It must exist, and for a pod belong to the account: the caller has looked. */
+  /**
+   * The object that the token is bound to. The caller has checked that it exists, and that a pod belongs to the
+   * account.
+   */
   readonly boundObject?: BoundObject | undefined
 }
 
@@ -31,16 +34,19 @@ export type BoundObject =
 
 export interface IssuedToken {
   readonly token: string
-  /** RFC 3339, UTC. */
+  /** When the token expires, in RFC 3339, UTC. */
   readonly expirationTimestamp: string
-  /** After limits: what TokenRequest's spec says in the answer. */
+  /** The lifetime after limits, which the answer to a TokenRequest shows in its spec. */
   readonly expirationSeconds: number
   readonly audiences: readonly string[]
-  /** For the audit log. */
+  /** The id of the token in the audit log. */
   readonly credentialId: string
 }
 
-/** What the injected volume of a pod asks for, and only there it stands for a longer life: anybody could write it elsewhere. */
+/**
+ * The lifetime that the injected volume of a pod asks for. Only there it stands for a longer one: anybody could ask for
+ * it elsewhere.
+ */
 const INJECTED_EXPIRATION_SECONDS = 3607
 const EXTENDED_EXPIRATION_SECONDS = 365 * 24 * 3600
 
@@ -104,7 +110,7 @@ function boundClaims(bound: BoundObject | undefined): JsonObject {
   return { node: { name: node.name, ...(node.uid === '' ? {} : { uid: node.uid }) }, pod: ref }
 }
 
-/** Throws JwtError for what is no key that could sign. */
+/** Throws JwtError when the text is no key that can sign. */
 export function signingKey(pem: string): SigningKey {
   let key: KeyObject
   try {
@@ -121,7 +127,7 @@ export function verificationKeys(pems: readonly string[]): VerificationKey[] {
   for (const pem of pems) {
     let found = 0
     for (const { text: block, label } of pemBlocks(pem)) {
-      // openssl writes the parameters of a curve in front of a key.
+      // openssl writes the parameters of a curve in front of its key.
       if (label === 'EC PARAMETERS') continue
       const key = verificationKey(publicKeyOf(block, label))
       keys.set(key.id, key)

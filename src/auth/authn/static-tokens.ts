@@ -16,7 +16,7 @@ export class StaticTokens implements TokenAuthenticator {
     this.#users = users
   }
 
-  /** Throws TokenFileError naming the line. */
+  /** Throws a TokenFileError that names the line. */
   static parse(text: string): StaticTokens {
     const users: { digest: Buffer; user: UserInfo }[] = []
     for (const [i, line] of text.split(/\r?\n/).entries()) {
@@ -30,7 +30,7 @@ export class StaticTokens implements TokenAuthenticator {
     return new StaticTokens(users)
   }
 
-  /** Compares digests, and all of them: neither length nor order of the tokens shows in the time it takes. */
+  /** Compares the digests of all tokens, so that the time it takes shows neither their length nor their order. */
   authenticateToken(token: string): VerifiedToken | undefined {
     const wanted = digest(token)
     let found: UserInfo | undefined

@@ -4,18 +4,27 @@ import { type Authenticated, InvalidCredentials } from '../interface.js'
 import { ExpiringMap } from './expiring-map.js'
 
 export interface VerifiedToken extends Authenticated {
-  /** Asked before what is remembered of a token is used again; false: verify it anew. Nothing to ask: it stays good. */
+  /**
+   * Asked before a remembered token is used again; when false, the token is verified anew. Without it the token stays
+   * good.
+   */
   stillGood?(): boolean
 }
 
 export type TokenResult = VerifiedToken | undefined
 
-/** `undefined`: not one of mine. Throws InvalidCredentials: mine, and wrong. `audiences` empty means the server's own. */
+/**
+ * Gives undefined for a token that is not one of its own. Throws InvalidCredentials for one that is its own, and wrong.
+ * Empty `audiences` mean the server's own.
+ */
 export interface TokenAuthenticator {
   authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult>
 }
 
-/** The first that knows the token. An error of one does not keep the next from knowing it. */
+/**
+ * Asks one after another: the first that knows the token decides. The error of one does not keep the next from knowing
+ * it.
+ */
 export class TokenUnion implements TokenAuthenticator {
   readonly #members: readonly TokenAuthenticator[]
 
@@ -55,7 +64,7 @@ export class TokenUnion implements TokenAuthenticator {
   }
 }
 
-/** Anything else is a defect and not a matter of credentials. */
+/** The error of a wrong credential; any other error is a defect, and thrown. */
 export function invalid(error: unknown): InvalidCredentials {
   if (error instanceof InvalidCredentials) return error
   throw error
@@ -66,10 +75,10 @@ export function aggregate(errors: readonly InvalidCredentials[]): InvalidCredent
   return new InvalidCredentials(messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`)
 }
 
-/** As kube-apiserver: what is good is remembered for ten seconds, what is not good is looked at again each time. */
+/** How long a good token is remembered, as in kube-apiserver; a token that is not good is verified again each time. */
 export const TOKEN_TTL_MS = 10_000
 const LIMIT = 4096
-/** More than any token; longer ones are verified each time rather than kept. */
+/** Longer than any token; what is longer is verified each time and not kept. */
 const MAX_REMEMBERED_CHARACTERS = 16 * 1024
 
 export class RememberedTokens implements TokenAuthenticator {

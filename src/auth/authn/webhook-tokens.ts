@@ -10,7 +10,7 @@ import type { TokenAuthenticator, TokenResult } from './token-authenticator.js'
 
 export interface WebhookTokensOptions {
   readonly client: { review(object: JsonObject): Promise<JsonObject> }
-  /** v1 or v1beta1. */
+  /** The version of TokenReview: v1 or v1beta1. */
   readonly version: string
   readonly apiAudiences: readonly string[]
   readonly ttlMs: number
@@ -24,7 +24,7 @@ type Answer = { readonly found: NonNullable<TokenResult> } | { readonly refused:
 export class WebhookTokens implements TokenAuthenticator {
   readonly #options: WebhookTokensOptions
   readonly #answers: ExpiringMap<Answer>
-  /** Requests with one token that come together ask once. */
+  /** Questions that are under way, so that requests that come together with one token ask once. */
   readonly #asking = new Map<string, Promise<Answer>>()
 
   constructor(options: WebhookTokensOptions) {
@@ -34,7 +34,7 @@ export class WebhookTokens implements TokenAuthenticator {
 
   authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult> {
     const wanted = audiences.length === 0 ? this.#options.apiAudiences : audiences
-    // Refusals are remembered too, and anybody can send tokens as long as a head: what is kept of them is short.
+    // Refusals are remembered too, and anybody can send long tokens: only a digest of them is kept.
     const key = createHash('sha256')
       .update(`${token} ${JSON.stringify(wanted)}`)
       .digest('base64')
@@ -69,7 +69,7 @@ export class WebhookTokens implements TokenAuthenticator {
     }
     if (status['authenticated'] !== true) return { refused: typeof status['error'] === 'string' ? status['error'] : '' }
     const named = texts(status['audiences'])
-    // A webhook that knows nothing of audiences speaks for the server's own.
+    // A webhook that names no audience speaks for the server's own.
     const granted = (named.length === 0 ? apiAudiences : named).filter((one) => audiences.includes(one))
     if (audiences.length > 0 && granted.length === 0) return { refused: '' }
     return { found: { user: userOf(status['user']), audiences: granted } }

@@ -1,6 +1,6 @@
 /**
  * Thread: any. Aggregated cluster roles: their rules are those of all other cluster roles that their selectors match, in
- * the order of the names, each once. In Kubernetes a controller does this; here the server does, so that it needs none.
+ * the order of the names, each once. The server fills its own roles when it starts; a controller keeps all of them filled.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { type LabelSelectorObject, labelSelectorAsSelector } from '../../api/label-selector-object.js'
@@ -12,7 +12,7 @@ export interface AggregatableRole {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly rules: readonly PolicyRule[]
-  /** Of its aggregation rule; empty: it has none. */
+  /** The selectors of the aggregation rule; empty when the role has none. */
   readonly selectors: readonly LabelSelectorObject[]
 }
 
@@ -32,13 +32,16 @@ export function aggregatableRole(object: unknown): AggregatableRole {
   }
 }
 
-/** What must be written, by name: until everything that gathers has what it gathers, also from each other. */
+/**
+ * The rules that must be written, by the name of the role, until every role that gathers has what it gathers, also from
+ * each other.
+ */
 export function aggregate(roles: readonly AggregatableRole[]): Map<string, readonly PolicyRule[]> {
   const changed = new Map<string, readonly PolicyRule[]>()
   const current = new Map(roles.map((role) => [role.name, role.rules]))
   const inOrder = [...roles].sort((a, b) => (a.name < b.name ? -1 : 1))
   const gatherers = inOrder.filter((role) => role.selectors.length > 0).map((role) => ({ role, match: matcher(role) }))
-  // Each round carries rules one role further; who gathers in a circle ends with the same rules everywhere.
+  // Each round carries rules one role further; roles that gather in a circle end with the same rules.
   for (let round = 0; round <= gatherers.length; round++) {
     let isSettled = true
     for (const { role, match } of gatherers) {
@@ -62,7 +65,7 @@ function matcher(role: AggregatableRole): (other: AggregatableRole) => boolean {
     selectors.some((selector) => selector?.matches(new MapAttributes(other.labels)) === true)
 }
 
-/** One that says nothing sensible gathers nothing; validation lets none through. */
+/** The selector of an aggregation rule. One that cannot be read gathers nothing; validation lets none through. */
 function selectorOf(object: LabelSelectorObject): Selector | undefined {
   try {
     return labelSelectorAsSelector(object)
@@ -81,7 +84,7 @@ function unique(rules: readonly PolicyRule[]): PolicyRule[] {
   return [...seen.values()]
 }
 
-/** As it is stored: without what is empty. */
+/** The rule as it is stored, without empty lists. */
 export function ruleObject(rule: PolicyRule): Record<string, readonly string[]> {
   const fields = Object.entries(rule) as [string, readonly string[]][]
   return Object.fromEntries(fields.filter(([name, list]) => name === 'verbs' || list.length > 0))

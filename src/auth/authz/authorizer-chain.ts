@@ -1,4 +1,4 @@
-/** Thread: any. Authorizers in order: the first that allows or denies decides; nobody's opinion is no. */
+/** Thread: any. Authorizers in order: the first that allows or denies decides; when none does, the answer is no. */
 import type { UserInfo } from '../../api/user-info.js'
 import type {
   Attributes,
@@ -62,7 +62,9 @@ function noted(verdict: Verdict, reasons: string[], errors: string[]): [string[]
   return [reasons, errors]
 }
 
-/** An answer that comes from one of them alone: who passed before it has said nothing that counts. */
+/**
+ * The verdict of the authorizer that decided; when authorizers before it gave reasons or errors, these are told with it.
+ */
 function decided(verdict: Verdict, reasons: string[], errors: string[]): Verdict {
   if (reasons.length === 0 && errors.length === 0) return verdict
   noted(verdict, reasons, errors)

@@ -7,7 +7,7 @@ export interface RoleCell {
   readonly key: string
   readonly name: string
   rules: RoleRules | undefined
-  /** Bindings that point here; without any and without a role it goes. */
+  /** How many bindings point at the cell; one without any and without a role is removed. */
   uses: number
 }
 
@@ -24,7 +24,7 @@ export interface Grant {
 
 export interface Binding {
   readonly name: string
-  /** '' for a ClusterRoleBinding. */
+  /** The namespace of the binding; '' for a ClusterRoleBinding. */
   readonly namespace: string
   readonly subjects: readonly Subject[]
   readonly role: RoleCell
@@ -65,7 +65,7 @@ export class BindingTable {
     }
   }
 
-  /** What was taken away. */
+  /** Takes a binding out; gives it back when it was there. */
   delete(name: string): Binding | undefined {
     const binding = this.#bindings.get(name)
     if (binding === undefined) return undefined
@@ -83,7 +83,7 @@ export class BindingTable {
   #place({ kind, name, namespace }: Subject, bindingNamespace: string) {
     if (kind === 'User') return { map: this.#byUser, name }
     if (kind === 'Group') return { map: this.#byGroup, name }
-    // In a namespace's binding an account without one is of that namespace.
+    // In the binding of a namespace an account without a namespace is of that one.
     const home = namespace === '' ? bindingNamespace : namespace
     if (kind !== 'ServiceAccount' || home === '') return undefined
     return { map: this.#byUser, name: serviceAccountUser(home, name) }

@@ -2,7 +2,7 @@
 import type { UserInfo } from '../../api/user-info.js'
 import type { Attributes, Authorizer, RuleResolver, RuleSet, Verdict } from '../interface.js'
 
-/** Whoever is in it may do everything, whatever the modes are; the server itself is. */
+/** Members of this group may do everything, whatever the modes are; the server itself is one. */
 export const PRIVILEGED_GROUP = 'system:masters'
 
 const ALLOW: Verdict = { decision: 'allow', reason: '' }
@@ -27,7 +27,7 @@ export const alwaysAllow: Authorizer & RuleResolver = {
   rulesFor: () => ALL_RULES,
 }
 
-/** No opinion rather than deny: modes after it may still allow, as in Kubernetes. */
+/** It has no opinion rather than denying: modes after it may still allow, as in Kubernetes. */
 export const alwaysDeny: Authorizer & RuleResolver = {
   authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }),
   rulesFor: () => NO_RULES,

@@ -1,4 +1,6 @@
-/** Thread: any. Authorization, timed and counted as kube-apiserver does: the whole, and who of the chain decided. */
+/**
+ * Thread: any. Authorization, timed and counted as in kube-apiserver: as a whole, and by the authorizer that decided.
+ */
 import type { UserInfo } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import { authFamilies } from '../../metrics/families.js'
@@ -11,7 +13,7 @@ const NO_OPINION = 2
 const ERROR = 3
 const RESULTS = ['allowed', 'denied', 'no-opinion', 'error'] as const
 
-/** All authorizers together, as requests meet them. */
+/** Times all authorizers together, as requests meet them. */
 export class MeteredAuthorizer implements Authorizer {
   readonly #authorizer: Authorizer
   readonly #clock: Clock
@@ -46,7 +48,7 @@ function resultOf({ decision, error }: Verdict): number {
   return decision === 'deny' ? DENIED : NO_OPINION
 }
 
-/** One of the chain: what it decides is counted, what it leaves to others is not. */
+/** Counts what one authorizer of the chain decides; what it leaves to others is not counted. */
 export class CountedAuthorizer implements Authorizer, RuleResolver {
   readonly #authorizer: Authorizer & RuleResolver
   readonly #allowed: Series

@@ -56,7 +56,7 @@ export class NodeAuthorizer implements Authorizer, RuleResolver {
     }
   }
 
-  /** Undefined: access to it is the same for all nodes. */
+  /** The verdict on a resource that depends on the node; undefined when access is the same for all nodes. */
   #authorizeResource(node: string, attributes: Attributes): Verdict | undefined {
     const { apiGroup, resource, subresource } = attributes
     switch (apiGroup === '' ? resource : `${resource}.${apiGroup}`) {
@@ -156,7 +156,7 @@ function selects({ fieldSelector = '' }: Attributes, field: string, value: strin
       (one) => one.field === field && one.operator === '=' && one.value === value,
     )
   } catch (error) {
-    // One that cannot be read limits nothing; the request itself will fail for it.
+    // A selector that cannot be read limits nothing; the request itself will fail for it.
     if (error instanceof SelectorError) return false
     throw error
   }
@@ -164,7 +164,7 @@ function selects({ fieldSelector = '' }: Attributes, field: string, value: strin
 
 const OWN_VERBS: readonly string[] = ['get', 'create', 'update', 'patch', 'delete']
 
-/** A create does not say its name: NodeRestriction looks at the object. */
+/** A create does not say the name of its lease: NodeRestriction looks at the object. */
 function lease(node: string, { verb, namespace, name }: Attributes): Verdict {
   if (!OWN_VERBS.includes(verb)) return no('can only get, create, update, patch, or delete a node lease')
   if (namespace !== LEASE_NAMESPACE) return no(`can only access leases in the "${LEASE_NAMESPACE}" system namespace`)

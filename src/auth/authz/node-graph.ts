@@ -28,7 +28,7 @@ interface VolumeEntry {
   readonly secrets: ReadonlySet<ObjectKey>
 }
 
-/** What the graph can be asked for. */
+/** The resources that the graph can be asked about. */
 export const NODE_RESOURCES = [
   'pods',
   'persistentvolumes',
@@ -42,7 +42,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 export class NodeGraph {
   readonly #pods = new Map<string, PodEntry>()
   readonly #volumes = new Map<string, VolumeEntry>()
-  /** How many pods of a node name an object. */
+  /** By object: how many pods of each node name it. */
   readonly #nodesByObject = new Map<ObjectKey, Map<string, number>>()
   readonly #volumesBySecret = new Map<ObjectKey, Set<string>>()
   readonly #attachments = new Map<string, string>()
@@ -61,7 +61,10 @@ export class NodeGraph {
     ]
   }
 
-  /** What is not in memory now stays as it was last known. False: something of it has never been known. */
+  /**
+   * Brings the graph up to the clock; what is not in memory now stays as it was last known. False when some of it has
+   * never been known.
+   */
   sync(): boolean {
     let known = true
     for (const follower of this.#followers) if (!follower.sync()) known = false
@@ -174,7 +177,7 @@ export class NodeGraph {
   }
 }
 
-/** Objects that name their node themselves. */
+/** Follows objects that name their node themselves. */
 function directSink(nodes: Map<string, string>): ArenaSink {
   interface Raw {
     readonly metadata?: { readonly name?: string }

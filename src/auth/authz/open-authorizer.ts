@@ -30,9 +30,9 @@ export interface OpenAuthorizerOptions {
 
 export interface OpenedAuthorizer extends Closable {
   readonly authorizer: Authorizer & RuleResolver
-  /** There whatever the modes are: who writes roles must hold what they give. */
+  /** There whatever the modes are, because whoever writes roles must hold what they give. */
   readonly rbac: RbacAuthorizer
-  /** Everything that decisions rest on is in memory, or was: what was last known stays in force. */
+  /** True when everything that decisions rest on is in memory, or was: what was last known stays in force. */
   ready(): boolean
 }
 

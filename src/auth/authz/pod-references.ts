@@ -1,6 +1,6 @@
 /** Thread: any. The objects that a pod or a volume names, and that its node therefore may read. */
 
-/** `secret/namespace/name`, and so on for the other kinds. */
+/** The key of an object: `secret/namespace/name`, and so on for the other kinds. */
 export type ObjectKey = string
 export const objectKey = (kind: string, namespace: string, name: string): ObjectKey => `${kind}/${namespace}/${name}`
 
@@ -119,7 +119,7 @@ function addContainer({ env, envFrom }: Container, add: Add): void {
 }
 
 function addVolume(volume: PodVolume, podName: string, add: Add): void {
-  // In a pod everything named is in its own namespace.
+  // What a pod names is in its own namespace.
   for (const secret of namedIn(volume)) add('secret', secret?.name)
   add('secret', volume.secret?.secretName)
   add('secret', volume.csi?.nodePublishSecretRef?.name)

@@ -9,16 +9,17 @@ export interface PolicyRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** One question, taken apart once for all rules that it meets. */
+/** One question of RBAC, taken apart once for all rules that it meets. */
 export interface RuleQuestion {
   readonly isResourceRequest: boolean
   readonly verb: string
   readonly apiGroup: string
-  /** `pods` or `pods/log`. */
+  /** The resource with its subresource: `pods` or `pods/log`. */
   readonly combinedResource: string
-  /** `*` + `/log`; '' without a subresource. */
+  /** Any resource with the subresource, `*` + `/log`; '' without a subresource. */
   readonly anyWithSubresource: string
-  readonly name: string
+  /** The name of the object; undefined for every name, which a rule for some names does not give. */
+  readonly name: string | undefined
   readonly path: string
 }
 
@@ -34,7 +35,7 @@ interface RawRule {
 const texts = (list: RawList): readonly string[] =>
   Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
 
-/** The rules of a role as it is stored; what is not there is empty. */
+/** The rules of a role as it is stored; lists that are not there are empty. */
 export function policyRulesOf(rules: unknown): PolicyRule[] {
   if (!Array.isArray(rules)) return []
   return (rules as readonly (RawRule | null)[]).map((rule) => ({
@@ -46,33 +47,75 @@ export function policyRulesOf(rules: unknown): PolicyRule[] {
   }))
 }
 
-const has = (list: readonly string[], value: string): boolean => list.includes(value) || list.includes('*')
+/** Lists up to this long are searched; a set would cost more than it saves. */
+const SHORT_LIST = 16
 
-/** A rule for paths: all, exactly one, or all that begin so. */
+/** Whether a value is in a list that is asked again and again, however long it is. */
+type Membership = (value: string) => boolean
+
+function membership(list: readonly string[]): Membership {
+  if (list.length <= SHORT_LIST) return (value) => list.includes(value)
+  const values = new Set(list)
+  return (value) => values.has(value)
+}
+
+const ANY: Membership = () => true
+
+const membershipOrAll = (list: readonly string[]): Membership => (list.includes('*') ? ANY : membership(list))
+
+/** Whether a rule for paths matches: it names all paths, one path, or all that begin with a text. */
 export function pathMatches(rule: string, path: string): boolean {
   if (rule === '*' || rule === path) return true
   return rule.endsWith('*') && path.startsWith(trimEndOf(rule, '*'))
 }
 
+/** A rule whose lists are ready to be asked: what one question costs does not grow with their length. */
+class ReadyRule {
+  readonly #verbs: Membership
+  readonly #apiGroups: Membership
+  readonly #names: Membership | undefined
+  readonly #urls: readonly string[]
+
+  constructor({ verbs, apiGroups, resourceNames, nonResourceURLs }: PolicyRule) {
+    this.#verbs = membershipOrAll(verbs)
+    this.#apiGroups = membershipOrAll(apiGroups)
+    this.#names = resourceNames.length === 0 ? undefined : membership(resourceNames)
+    this.#urls = nonResourceURLs
+  }
+
+  allowsObject({ verb, apiGroup, name }: Pick<RuleQuestion, 'verb' | 'apiGroup' | 'name'>): boolean {
+    return (
+      this.#verbs(verb) &&
+      this.#apiGroups(apiGroup) &&
+      (this.#names === undefined || (name !== undefined && this.#names(name)))
+    )
+  }
+
+  allowsPath({ verb, path }: Pick<RuleQuestion, 'verb' | 'path'>): boolean {
+    return this.#verbs(verb) && this.#urls.some((url) => pathMatches(url, path))
+  }
+}
+
 export class RoleRules {
   readonly rules: readonly PolicyRule[]
-  readonly #byResource = new Map<string, PolicyRule[]>()
-  readonly #forPaths: PolicyRule[] = []
+  readonly #byResource = new Map<string, ReadyRule[]>()
+  readonly #forPaths: ReadyRule[] = []
 
   constructor(rules: readonly PolicyRule[]) {
     this.rules = rules
     for (const rule of rules) {
-      if (rule.nonResourceURLs.length > 0) this.#forPaths.push(rule)
+      const ready = new ReadyRule(rule)
+      if (rule.nonResourceURLs.length > 0) this.#forPaths.push(ready)
       for (const resource of new Set(rule.resources)) {
         const known = this.#byResource.get(resource)
-        if (known === undefined) this.#byResource.set(resource, [rule])
-        else known.push(rule)
+        if (known === undefined) this.#byResource.set(resource, [ready])
+        else known.push(ready)
       }
     }
   }
 
   allow(question: RuleQuestion): boolean {
-    if (!question.isResourceRequest) return this.#allowPath(question)
+    if (!question.isResourceRequest) return this.#forPaths.some((rule) => rule.allowsPath(question))
     return (
       this.#allowResource('*', question) ||
       this.#allowResource(question.combinedResource, question) ||
@@ -80,25 +123,10 @@ export class RoleRules {
     )
   }
 
-  #allowResource(resource: string, { verb, apiGroup, name }: RuleQuestion): boolean {
+  #allowResource(resource: string, question: RuleQuestion): boolean {
     const rules = this.#byResource.get(resource)
     if (rules === undefined) return false
-    for (const rule of rules) {
-      if (
-        has(rule.verbs, verb) &&
-        has(rule.apiGroups, apiGroup) &&
-        (rule.resourceNames.length === 0 || rule.resourceNames.includes(name))
-      )
-        return true
-    }
-    return false
-  }
-
-  #allowPath({ verb, path }: RuleQuestion): boolean {
-    for (const rule of this.#forPaths) {
-      if (!has(rule.verbs, verb)) continue
-      for (const url of rule.nonResourceURLs) if (pathMatches(url, path)) return true
-    }
+    for (const rule of rules) if (rule.allowsObject(question)) return true
     return false
   }
 }

@@ -49,7 +49,7 @@ function describeGrant({ binding, subject }: Grant): string {
   return `${source} of ${role.kind} ${JSON.stringify(role.name)} to ${subject.kind} ${JSON.stringify(who)}`
 }
 
-/** What a binding says that leads nowhere. */
+/** What is said of a binding whose role does not exist. */
 const missingRole = ({ binding: { role } }: Grant): string =>
   `${role.kind.toLowerCase()}.${RBAC_GROUP} ${JSON.stringify(role.name)} not found`
 
@@ -86,7 +86,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     return { decision: 'no-opinion', reason: `RBAC: ${joined(missing)}` }
   }
 
-  /** The rules as they are written, for those that compare rules with rules. */
+  /** The user's rules as they are written, for those that compare rules with rules. */
   policyRulesFor(user: UserInfo, namespace: string): { readonly rules: readonly PolicyRule[]; readonly error: string } {
     if (!this.#index.sync()) return { rules: [], error: NOT_READY.error! }
     const rules: PolicyRule[] = []
@@ -103,7 +103,7 @@ export class RbacAuthorizer implements Authorizer, RuleResolver {
     return { rules, error: missing.length === 0 ? '' : joined(missing) }
   }
 
-  /** Of the role that a binding in this namespace means; undefined when there is none. */
+  /** The rules of the role that a binding in this namespace means; undefined when there is none. */
   rulesOfRole(kind: string, namespace: string, name: string): readonly PolicyRule[] | undefined {
     return this.#index.sync() ? this.#index.role(kind, namespace, name)?.rules : undefined
   }

@@ -31,7 +31,7 @@ interface RawRole {
 
 const parsed = (record: RecordView): unknown => JSON.parse(Buffer.from(record.body()).toString())
 
-/** A kind that is none leads to a place that no role takes. */
+/** The key of a role; a kind that is neither Role nor ClusterRole leads to a place that no role takes. */
 const roleKey = (kind: string, namespace: string, name: string): string =>
   `${kind}/${kind === 'ClusterRole' ? '' : namespace}/${name}`
 
@@ -55,8 +55,8 @@ export class RbacIndex {
   }
 
   /**
-   * Everything up to the clock is taken in; what is not in memory now stays as it was last known. False: some of it has
-   * never been known, so nothing can be decided.
+   * Brings the index up to the clock; what is not in memory now stays as it was last known. False when some of it has
+   * never been known, so that nothing can be decided.
    */
   sync(): boolean {
     let known = true
@@ -64,12 +64,15 @@ export class RbacIndex {
     return known
   }
 
-  /** A role by what a binding says of it; undefined when there is none. */
+  /** The role that a binding names; undefined when there is none. */
   role(kind: string, namespace: string, name: string): RoleRules | undefined {
     return this.#roles.get(roleKey(kind, namespace, name))?.rules
   }
 
-  /** Visits what binds the user in the cluster, then in the namespace, until told to stop. True: it was. */
+  /**
+   * Visits the bindings of the user in the cluster, then in the namespace, until the visitor stops it. Gives whether it
+   * was stopped.
+   */
   visit(
     user: { readonly name: string; readonly groups: readonly string[] },
     namespace: string,
@@ -111,7 +114,7 @@ export class RbacIndex {
   #resetBindings(kind: 'RoleBinding' | 'ClusterRoleBinding'): void {
     if (kind === 'RoleBinding') this.#bindings.clear()
     else this.#clusterBindings = new BindingTable()
-    // The other kind's bindings still point at their cells: count again.
+    // Bindings of the other kind still point at their cells, so their uses are counted again.
     for (const cell of this.#roles.values()) cell.uses = 0
     const tables = [this.#clusterBindings, ...this.#bindings.values()]
     for (const table of tables) for (const binding of table.all()) binding.role.uses++

@@ -1,7 +1,10 @@
 /** Thread: any. Whether the rules that somebody has cover rules that they want to give: nobody gives what they do not have. */
-import { type PolicyRule, pathMatches } from './policy-rule.js'
+import { type PolicyRule, RoleRules, type RuleQuestion } from './policy-rule.js'
 
-/** Taken apart until each asks for one thing: one verb, one group, one resource, one name or none; or one path. */
+/**
+ * Takes a rule apart until each part is for one thing: one verb, one group, one resource, one name or none; or one
+ * path.
+ */
 function* breakdown(rule: PolicyRule): Generator<PolicyRule> {
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule
   for (const verb of verbs) {
@@ -18,43 +21,42 @@ function* breakdown(rule: PolicyRule): Generator<PolicyRule> {
 
 const EMPTY: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] }
 
-const covers = (held: readonly string[], wanted: readonly string[]): boolean =>
-  held.includes('*') || wanted.every((one) => held.includes(one))
-
-function coversResource(held: readonly string[], wanted: string): boolean {
-  if (held.includes('*') || held.includes(wanted)) return true
-  const slash = wanted.indexOf('/')
-  return slash >= 0 && held.includes(`*${wanted.slice(slash)}`)
-}
-
-/** `wanted` asks for one thing. */
-function ruleCovers(held: PolicyRule, wanted: PolicyRule): boolean {
-  if (!covers(held.verbs, wanted.verbs)) return false
-  if (wanted.nonResourceURLs.length > 0)
-    return wanted.nonResourceURLs.every((url) => held.nonResourceURLs.some((own) => pathMatches(own, url)))
-  if (!covers(held.apiGroups, wanted.apiGroups)) return false
-  if (!wanted.resources.every((resource) => coversResource(held.resources, resource))) return false
-  if (held.resourceNames.length === 0) return true
-  return wanted.resourceNames.length > 0 && wanted.resourceNames.every((name) => held.resourceNames.includes(name))
+/** The question that must be answered with yes for whoever gives this one thing to others. */
+function questionOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): RuleQuestion {
+  const [combinedResource = ''] = resources
+  const slash = combinedResource.indexOf('/')
+  const [path = ''] = nonResourceURLs
+  return {
+    isResourceRequest: nonResourceURLs.length === 0,
+    verb: verbs[0] ?? '',
+    apiGroup: apiGroups[0] ?? '',
+    combinedResource,
+    anyWithSubresource: slash < 0 ? '' : `*${combinedResource.slice(slash)}`,
+    name: resourceNames[0],
+    path,
+  }
 }
 
 /** Beyond so many single permissions nobody checks: a role that lists more is more than anybody holds. */
 const MAX_PERMISSIONS = 100_000
-/** So many that are missing are enough to say. */
+/** The same for permissions times rules that are held, which is what a check may have to compare. */
+const MAX_COMPARISONS = 100_000_000
+/** So many missing permissions are enough to name. */
 const MAX_MISSING = 200
 
 const permissions = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
   verbs.length * (nonResourceURLs.length + apiGroups.length * resources.length * Math.max(1, resourceNames.length))
 
-/** What of `wanted` is not among `held`, each for one thing; empty: all of it is. */
+/** The parts of `wanted` that `held` does not cover, each for one thing; empty when all are covered. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const missing: PolicyRule[] = []
-  let budget = MAX_PERMISSIONS
+  const role = new RoleRules(held)
+  let budget = Math.min(MAX_PERMISSIONS, MAX_COMPARISONS / Math.max(1, held.length))
   for (const rule of wanted) {
     budget -= permissions(rule)
     if (budget < 0) return [...missing, rule]
     for (const one of breakdown(rule)) {
-      if (held.some((own) => ruleCovers(own, one))) continue
+      if (role.allow(questionOf(one))) continue
       missing.push(one)
       if (missing.length >= MAX_MISSING) return missing
     }
@@ -62,7 +64,7 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
   return missing
 }
 
-/** The verbs of what is otherwise the same in one line each, sorted: for people. */
+/** Rules for people: one line for all verbs of what is otherwise the same, sorted. */
 export function describeRules(rules: readonly PolicyRule[]): string {
   const verbs = new Map<string, string[]>()
   for (const rule of rules) {

@@ -11,9 +11,9 @@ import type { Clock } from '../../lib/clock.js'
 import type { Attributes, Authorizer, RuleResolver, RuleSet, Verdict } from '../interface.js'
 import { type WebhookClient, WebhookError } from '../webhook-client.js'
 
-/** Answers that are kept; the one that was used longest ago goes first. */
+/** The most answers that are kept; the one that was used longest ago goes first. */
 const MAX_KEPT = 8192
-/** A request that is longer than this is asked each time: keeping it would let anybody fill memory. */
+/** A longer question is asked each time: keeping it would let anybody fill memory. */
 const MAX_KEY_LENGTH = 10_000
 
 export interface WebhookAuthorizerOptions {
@@ -133,7 +133,7 @@ const LABEL_OPERATORS: Readonly<Partial<Record<LabelOperator, string>>> = {
   '!': 'DoesNotExist',
 }
 
-/** A selector that cannot be read narrows nothing: what is asked is then broader than what is done, never narrower. */
+/** A selector that cannot be read narrows nothing: the question is then broader than what is done, never narrower. */
 function readable<T>(read: () => T[]): T[] {
   try {
     return read()

@@ -1,9 +1,11 @@
 /**
- * Thread: any; written by the owner. One shared word that says whether the clock itself is the truth: whether everything
- * that anybody has been told of the store is in memory already, so that a linearizable read needs to ask nobody.
+ * Thread: any; written by the owner. One shared word that says whether memory already holds everything that anybody has
+ * been told of the store. While it does, the clock itself is the truth, and a linearizable read from memory need not
+ * ask the store.
  *
- * It holds on the embedded engine, whose answers wait until memory has what they tell (AppliedKV). A reader looks at it
- * before it looks at the clock; the owner takes it back before it lets an answer go that memory does not have.
+ * This holds on the embedded engine, whose answers are kept back until memory has what they tell (AppliedKV). A reader
+ * looks at the word before it looks at the clock; the owner takes the word back before it lets an answer go that memory
+ * does not have.
  */
 const WORD = 0
 

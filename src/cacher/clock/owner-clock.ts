@@ -1,7 +1,8 @@
 /**
- * Thread: owner. The clock as the owner itself sees it: moves the shared one and wakes who waits in this thread at once,
- * where readers in other threads are woken through the shared memory (about 70 µs later).
+ * Thread: owner. The clock as the owner uses it. It moves the shared clock and wakes waiters in this thread at once;
+ * readers in other threads are woken through the shared memory, about 70 µs later.
  */
+import { abortReason } from '../../lib/cancellation.js'
 import type { ClockView, ClockWriter } from '../memory/shared-memory.js'
 
 interface Waiter {
@@ -65,7 +66,7 @@ export class OwnerClock implements ClockWriter, ClockView {
     return () => void this.#listeners.delete(own)
   }
 
-  /** Once a turn of the loop, however often it moved. */
+  /** Listeners are told once a turn of the loop, however often the clock moved in it. */
   #tell(): void {
     if (this.#telling || this.#listeners.size === 0) return
     this.#telling = true
@@ -75,9 +76,4 @@ export class OwnerClock implements ClockWriter, ClockView {
       for (const listener of [...this.#listeners]) listener(revision)
     })
   }
-}
-
-function abortReason(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }

@@ -3,9 +3,10 @@
  * most, and wakes at most once a turn of its loop. (A message on a port to each thread for each revision costs the
  * owner 12 µs a thread; a notify costs it 0.04 µs, and the wake-up is 70 µs away.)
  *
- * A pending waitAsync does not keep a thread alive, and cannot be taken back: when the last listener goes, the one that is
- * pending is left for the next one to use.
+ * A pending waitAsync does not keep a thread alive, and cannot be taken back: when the last listener goes, the one that
+ * is pending is left for the next one to use.
  */
+import { abortReason } from '../../lib/cancellation.js'
 import { CLOCK_BUSY, CLOCK_EPOCH, CLOCK_HIGH, CLOCK_LOW, TWO_32 } from '../memory/memory-layout.js'
 import type { ClockView } from '../memory/shared-memory.js'
 
@@ -34,7 +35,7 @@ export class RevisionClockReader implements ClockView {
     }
   }
 
-  /** Changes with each message that the owner sends. */
+  /** The feed epoch, which changes with each message that the owner sends to readers. */
   epoch(): number {
     return Atomics.load(this.#words, CLOCK_EPOCH)
   }
@@ -73,7 +74,7 @@ export class RevisionClockReader implements ClockView {
     if (this.#armed || (this.#listeners.size === 0 && this.#waiters.size === 0)) return
     this.#armed = true
     const low = Atomics.load(this.#words, CLOCK_LOW)
-    // Between the caller's look and now the clock may have moved: then there is no need to wait.
+    // The clock may have moved since the caller looked at it: then there is nothing to wait for.
     const wait = this.#behind() ? undefined : Atomics.waitAsync(this.#words, CLOCK_LOW, low)
     if (wait?.async) void wait.value.then(() => this.#wake())
     else setImmediate(() => this.#wake())
@@ -93,7 +94,7 @@ export class RevisionClockReader implements ClockView {
       this.#waiters.delete(waiter)
       waiter.resolve()
     }
-    // The next look is a turn later: what comes meanwhile is told together.
+    // The clock is looked at again a turn later, so that revisions that come meanwhile are told together.
     setImmediate(() => {
       this.#armed = false
       this.#arm()
@@ -102,9 +103,4 @@ export class RevisionClockReader implements ClockView {
     this.#told = revision
     for (const listener of this.#listeners) listener(revision)
   }
-}
-
-function abortReason(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason
-  return reason instanceof Error ? reason : new Error('aborted', { cause: reason })
 }

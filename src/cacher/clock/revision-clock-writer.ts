@@ -1,4 +1,4 @@
-/** Thread: owner. Moves the clock of the process. */
+/** Thread: owner. Moves the clock of one storage cluster. */
 import { CLOCK_BUSY, CLOCK_BYTES, CLOCK_EPOCH, CLOCK_HIGH, CLOCK_LOW, TWO_32 } from '../memory/memory-layout.js'
 import type { ClockWriter } from '../memory/shared-memory.js'
 
@@ -29,7 +29,7 @@ export class RevisionClockWriter implements ClockWriter {
     Atomics.notify(this.#words, CLOCK_LOW)
   }
 
-  /** After each message to readers and before anything that needs it is published. */
+  /** Called after each message to readers, and before anything is published that a reader needs the message for. */
   nextEpoch(): void {
     Atomics.add(this.#words, CLOCK_EPOCH, 1)
   }

@@ -1,6 +1,6 @@
 /**
- * Thread: owner. Linearizable reads from memory: one question to the store answers every read that arrived before it was
- * sent; then they wait until the clock has reached the answer.
+ * Thread: owner. Linearizable reads from memory: one question to the store answers every read that arrived before it
+ * was sent; then they wait until the clock has reached the answer.
  *
  *   reads ──▶ group n+1 (collecting) ──sent when group n is answered──▶ group n (asked) ──answer R──▶ waiting for R
  *
@@ -20,16 +20,16 @@ export interface RevisionFenceOptions {
   readonly revisionClock: ClockView
   readonly progress: StreamProgress
   readonly clock: Clock
-  /** Whether the clock follows the store at all. */
+  /** Whether the clock follows the store; while it does not, no read passes. */
   readonly following: () => boolean
   readonly metrics: CacherMetrics
   /** The store answers at a revision older than one that it was already seen at: it was restored from a backup. */
   readonly onWentBack: (revision: number) => void
-  /** Asking and waiting together. */
+  /** How long a read may take to pass: for the question and for the clock together. */
   readonly limitMs?: number
 }
 
-/** As long as Kubernetes waits for its watch cache to become fresh. */
+/** Kubernetes waits as long for its watch cache to become fresh. */
 const DEFAULT_LIMIT_MS = 3_000
 
 export class RevisionFence implements Fence {
@@ -52,7 +52,7 @@ export class RevisionFence implements Fence {
     return group.promise
   }
 
-  /** The clock stands still from now on: sends everybody who waits to the storage. */
+  /** Sends everybody who waits for the clock to the storage, because the clock stands still from now on. */
   abandon(): void {
     this.#giveUp.abort()
     this.#giveUp = groupsUnderWay()
@@ -60,7 +60,7 @@ export class RevisionFence implements Fence {
 
   async #askForGroups(): Promise<void> {
     this.#asking = true
-    // What arrives in the same turn of the loop belongs to the same question.
+    // Reads that arrive in the same turn of the loop belong to the same question.
     await Promise.resolve()
     while (this.#collecting !== undefined) {
       const group = this.#collecting
@@ -72,7 +72,7 @@ export class RevisionFence implements Fence {
         this.#options.onWentBack(revision)
         revision = undefined
       }
-      // The next question does not wait for the clock.
+      // The next question is sent while this group still waits for the clock.
       void this.#answer(group, revision, startMs)
     }
     this.#asking = false
@@ -89,7 +89,8 @@ export class RevisionFence implements Fence {
     try {
       return await this.#options.kv.currentRevision({ timeoutMs: this.#limitMs, signal: this.#giveUp.signal })
     } catch {
-      // The storage itself will say what is wrong with it to whoever reads it instead.
+      // The store could not be asked. The reads of this group go to the storage, whose error tells their clients what
+      // is wrong.
       return undefined
     }
   }
@@ -107,7 +108,7 @@ export class RevisionFence implements Fence {
       await revisionClock.reached(revision, limit.signal)
       return true
     } catch {
-      // Only the limit ends the wait.
+      // The wait was ended by its limit or by abandon(): either way the storage answers.
       return false
     } finally {
       needless()
@@ -117,7 +118,7 @@ export class RevisionFence implements Fence {
   }
 }
 
-/** Any number of groups may wait on it. */
+/** The controller whose signal ends the waits of all groups under way. Any number of them may listen to it. */
 function groupsUnderWay(): AbortController {
   const controller = new AbortController()
   setMaxListeners(0, controller.signal)

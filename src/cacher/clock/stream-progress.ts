@@ -1,9 +1,10 @@
 /**
- * Thread: owner. Brings the clock to a revision that the stream does not reach by itself, because what was written there
- * is outside our prefix (another user of the cluster, or the compactor's own key).
+ * Thread: owner. Brings the clock to a revision that the stream does not reach by itself, because what was written
+ * there is outside our prefix (another user of the cluster, or the compactor's own key).
  *
  * Two ways, by what the servers can be trusted with:
- * - a progress request: the answer comes through the stream, behind every event it covers. etcd from 3.4.25 and 3.5.8 on.
+ * - a progress request, for etcd from 3.4.25 and 3.5.8 on: its answer comes through the stream, behind every event that
+ *   it covers.
  * - a mark: a key of our own inside the prefix, written once; its event too is behind everything before it. For older
  *   servers, which answer a progress request beside the queue of events, and so too early. One write serves
  *   all reads until somebody writes outside our prefix again; docs/adr/0007-revision-fence.md has what was rejected.
@@ -15,21 +16,23 @@ import type { ClockView } from '../memory/shared-memory.js'
 
 export interface StreamProgressOptions {
   readonly kv: KV
-  /** Inside the prefix that is watched, and no resource's. */
+  /** A key inside the watched prefix that belongs to no resource; marks are written to it. */
   readonly markKey: string
   readonly progressTrusted: () => Promise<boolean> | boolean
   readonly revisionClock: ClockView
   readonly clock: Clock
   readonly logger: Logger
-  /** How long the stream may take by itself before it is pushed. */
+  /** How long the stream may take to reach a revision by itself before it is pushed. */
   readonly graceMs?: number
 }
 
-/** Most revisions are on their way already when they are asked for; on a busy machine a little longer. */
+/**
+ * Most revisions are on their way already when somebody waits for them; on a busy machine they take a little longer.
+ */
 const DEFAULT_GRACE_MS = 10
-/** Between two requests while somebody waits: the first may have been lost with its connection. */
+/** Time between two pushes while somebody waits: the first may have been lost with its connection. */
 const REPEAT_MS = 100
-/** A busy neighbour must not make us write more often than this. */
+/** Time between two marks: a neighbour that writes much outside our prefix must not make us write as often. */
 const MARK_INTERVAL_MS = 50
 const MARK_VALUE = 'everything before this has been delivered'
 
@@ -45,7 +48,9 @@ export class StreamProgress {
     this.#options = options
   }
 
-  /** Somebody waits for `revision`; gives the way to say that they no longer do. */
+  /**
+   * Notes that a reader waits for `revision`. The function that it returns is called when the reader waits no longer.
+   */
   need(revision: number): () => void {
     this.#target = Math.max(this.#target, revision)
     this.#waiting++
@@ -55,7 +60,7 @@ export class StreamProgress {
     }
   }
 
-  /** The store went back: what was waited for before will not come. */
+  /** Forgets the revisions that were waited for: the store went back to an older revision, and they will not come. */
   reset(): void {
     this.#target = 0
     this.#markRevision = undefined
@@ -68,7 +73,7 @@ export class StreamProgress {
       try {
         await this.#push()
       } catch (error) {
-        // Whoever waits runs into their limit and reads the storage, which says what is wrong.
+        // Readers that wait reach their limit and read the storage, whose error says what is wrong.
         this.#options.logger.debug({ error }, 'the stream could not be asked for progress')
       }
       if (this.#wanted()) await this.#pause(REPEAT_MS)
@@ -94,7 +99,7 @@ export class StreamProgress {
     const { kv, markKey } = this.#options
     this.#markRevision ??= (await kv.get(markKey)).kv?.modRevision ?? 0
     const result = await kv.optimisticPut(markKey, Buffer.from(MARK_VALUE), this.#markRevision, { getOnFailure: true })
-    // Refused: a peer has just written it, which serves us as well when it is new enough.
+    // When the write is refused, a peer has just written the mark: its mark serves as well when it is new enough.
     this.#markRevision = result.succeeded ? result.revision : (result.kv?.modRevision ?? 0)
   }
 

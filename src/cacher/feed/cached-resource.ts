@@ -5,44 +5,42 @@
  *      ▲  └──fall────▶  fallen ◀──fall── ready         any ──close──▶ closed
  *      └────refill──────┘
  *
- * Filling keeps back the events that the live stream brings meanwhile; filled() applies those that the list lacks.
- * A fallen resource is read from its storage. When objects that cannot be read are the reason, what can be read stays in a
- * partial arena, kept up from the stream, for followers such as the authorizers (ResourceView.known): one broken role must
- * not take all others away. An object that was known and became unreadable stays there as it was last read.
- * It is filled again when nothing unreadable is left, when enough objects were deleted after the memory limit was met, and
- * from time to time.
+ * While the resource fills, events of the live stream are kept back; filled() applies those that the list lacks.
+ *
+ * A fallen resource is read from its storage. When it fell because of objects that cannot be read, the readable ones
+ * stay in a partial arena, kept up from the stream, for followers such as the authorizers (ResourceView.known): one
+ * broken role must not take all others away. An object that was known and became unreadable stays there as it was last
+ * read. A fallen resource is filled again when nothing unreadable is left, when enough objects were deleted after the
+ * memory limit was met, and from time to time.
  */
 import { AssertionError, assert } from '../../lib/assert.js'
 import type { Logger } from '../../lib/logger.js'
+import type { MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue } from '../../storage/contract/kv.js'
 import { isKeyServiceFailure, keyServiceUnreachable } from '../../storage/contract/transform-error.js'
-import type { ArenaWriter, MemoryReport } from '../memory/shared-memory.js'
+import type { ArenaEntry, ArenaWriter } from '../memory/shared-memory.js'
 import type { ResourceEvents } from './cacher-metrics.js'
 import type { FallbackReason, ResourceRegistration, ResourceStatus } from './resource-registration.js'
-
-export interface ArenaEntry {
-  readonly key: string
-  readonly draft: RecordDraft
-  readonly modRevision: number
-  readonly createRevision: number
-}
 
 export interface Change {
   readonly key: string
   readonly revision: number
   readonly createRevision: number
-  /** Undefined: deleted. An Error: there, and unreadable. */
+  /** What memory keeps of the object; undefined when it was deleted, an Error when it exists and cannot be read. */
   readonly draft: RecordDraft | Error | undefined
 }
 
-/** Told of every change of state, for metrics and for the readers' side. */
+/** Is told of every change of a resource's state, for metrics and for the threads that read. */
 export type StatusListener = (resource: string, status: ResourceStatus) => void
 
-/** Events kept back for one resource; a fill that is overtaken by more starts again. */
+/** So many changes are kept back for one resource while it fills; a fill that more of them overtake starts again. */
 const MAX_HELD_CHANGES = 100_000
-/** A resource that did not fit is tried again when so much of it has been deleted: a list is paid for by its deletions. */
+/**
+ * A resource that did not fit is filled again when this part of its objects has been deleted: so each list is paid for
+ * by deletions.
+ */
 const SHRUNK_PART = 0.1
 
 export class CachedResource {
@@ -53,17 +51,17 @@ export class CachedResource {
   #status: ResourceStatus = { state: 'filling' }
   #held: Change[] = []
   #arena: ArenaWriter | undefined
-  /** The arena lacks what could not be read; for followers only, and never ready again. */
+  /** The arena lacks objects that could not be read: it is for followers only, and never becomes ready again. */
   #partial = false
-  /** Keys of what cannot be read, while it has fallen because of them. */
+  /** The keys of the objects that cannot be read, while the resource has fallen because of them. */
   readonly #unreadable = new Set<string>()
-  /** What the fill under way could not read. */
+  /** The objects that the fill under way could not read, by key. */
   #missing = new Map<string, Error>()
-  /** The stream goes on during the fill under way, so that the partial arena is kept up meanwhile. */
+  /** True when the stream goes on during the fill under way: then a partial arena is kept up meanwhile. */
   #keptUp = false
-  /** Deletions to come before a resource that did not fit is worth another try. */
+  /** So many objects must be deleted before a resource that did not fit is filled again. */
   #deletionsToCome = 0
-  /** Counts fills, so that one that was overtaken by a relist or a removal notices. */
+  /** The number of the last fill, by which a fill notices that a relist or a removal has overtaken it. */
   #generation = 0
 
   constructor(registration: ResourceRegistration, logger: Logger, onStatus: StatusListener, events: ResourceEvents) {
@@ -78,7 +76,7 @@ export class CachedResource {
     return this.#status
   }
 
-  /** Undefined when it has no memory. */
+  /** The memory that the resource takes; undefined when it has no arena. */
   memory(): MemoryReport | undefined {
     return this.#arena?.memory()
   }
@@ -91,12 +89,15 @@ export class CachedResource {
     return this.#status.state === 'closed'
   }
 
-  /** A new fill may help, sooner or later. */
+  /** True while the resource is read from its storage; a later fill may end that. */
   get fallen(): boolean {
     return this.#status.state === 'fallen'
   }
 
-  /** Decrypts and decodes; synchronous when the transformer is. Gives the failure instead of throwing it. */
+  /**
+   * Decrypts and decodes an object, synchronously when its transformer is synchronous. A failure is returned, not
+   * thrown.
+   */
   decode(kv: KeyValue): RecordDraft | Error | Promise<RecordDraft | Error> {
     const { transformer, recordDraft } = this.registration
     const fail = (cause: unknown): Error =>
@@ -115,8 +116,8 @@ export class CachedResource {
   }
 
   /**
-   * Starts a fill and gives its number. `keptUp`: the stream goes on meanwhile. The old state is neither read nor replaced
-   * until replace().
+   * Starts a fill and gives its number. `keptUp`: the stream goes on meanwhile. What is in memory is neither read nor
+   * replaced until replace().
    */
   beginFill({ keptUp }: { keptUp: boolean }): number {
     this.#held = []
@@ -127,17 +128,20 @@ export class CachedResource {
     return ++this.#generation
   }
 
-  /** While it fills: what is in memory is of another history, and whoever reads it begins again in a new arena. */
+  /**
+   * Closes the arena, so that readers have to begin again in a new one: it holds another history of the store. Called
+   * while the resource fills.
+   */
   reset(): void {
     if (this.#arena === undefined) return
     this.#closeArena()
     this.#arena = this.registration.createArena()
   }
 
-  /** The listed state. Not ready until filled(): the clock may have to move first. */
+  /** Puts the listed state into memory. Readers get it with filled(), because the clock may have to move first. */
   replace(entries: readonly ArenaEntry[], revision: number): void {
     if (this.#partial) {
-      // The list lacks something again: memory that was kept up has the last of it, and stays.
+      // The list lacks objects too. The arena that was kept up has their last readable states, so it stays.
       if (this.#missing.size > 0 && this.#keptUp) return
       this.#closeArena()
       this.#arena = this.registration.createArena()
@@ -149,7 +153,7 @@ export class CachedResource {
     }, entries.length)
   }
 
-  /** Applies what was kept back after `listRevision` and opens the resource to readers. */
+  /** Applies the changes after `listRevision` that were kept back, and opens the resource to readers. */
   filled(listRevision: number): void {
     const held = this.#held
     this.#held = []
@@ -166,7 +170,7 @@ export class CachedResource {
     if (this.status.state === 'ready') this.#arena?.setReady(true)
   }
 
-  /** One change of the live stream; gives true when publish() has to follow. */
+  /** Takes one change of the live stream; gives true when publish() has to follow. */
   apply(change: Change): boolean {
     switch (this.#status.state) {
       case 'filling':
@@ -183,7 +187,10 @@ export class CachedResource {
     }
   }
 
-  /** What made it fall is over: everything unreadable was replaced or deleted, or much of what did not fit was deleted. */
+  /**
+   * True when the reason of the fall is gone: every unreadable object was replaced or deleted, or enough objects were
+   * deleted.
+   */
   get repaired(): boolean {
     if (this.#status.state !== 'fallen') return false
     return this.#status.reason === 'memory-limit' ? this.#deletionsToCome <= 0 : this.#unreadable.size === 0
@@ -194,8 +201,9 @@ export class CachedResource {
   }
 
   /**
-   * The list has an object that cannot be read: it is broken, and the others are wanted nevertheless; or the service that has
-   * its key cannot be asked, which is no reason to give up what followers know of the objects.
+   * Notes an object of the list that cannot be read. Either the object is broken, and the others are wanted
+   * nevertheless; or the service that has its key cannot be asked, which is no reason to give up what followers know of
+   * the objects.
    */
   cannotRead(error: Error, key: string): void {
     if (this.#status.state !== 'filling') return
@@ -233,7 +241,10 @@ export class CachedResource {
     this.#setStatus({ state: 'fallen', reason, message: error.message })
   }
 
-  /** Whatever replaces an object that could not be read, and whatever leaves a resource that did not fit, may end its fall. */
+  /**
+   * Counts a change towards the end of the fall: an unreadable object was replaced or deleted, or there is one object
+   * less to fit.
+   */
   #note({ key, draft }: Change): void {
     if (draft instanceof Error) this.#unreadable.add(key)
     else this.#unreadable.delete(key)
@@ -260,7 +271,9 @@ export class CachedResource {
     })
   }
 
-  /** Shared memory that cannot take more ends this resource's caching, nothing else. */
+  /**
+   * Writes to the arena; false when the arena cannot take more. That ends the caching of this resource and of no other.
+   */
   #guard(write: (arena: ArenaWriter) => void, objects?: number): boolean {
     const arena = this.#arena
     assert(arena !== undefined, 'a resource without an arena is not written')

@@ -1,12 +1,12 @@
-/** Thread: owner. What the owner counts while it follows a storage cluster. */
+/** Thread: owner. The metrics of the owner while it follows a storage cluster. */
 import { parseGroupResource } from '../../api/group-version.js'
 import { cacheFamilies, storageFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
 
-/** One watch serves all resources, so what it tells of its progress is of them all. */
+/** The labels of progress: one watch serves all resources, so its progress is that of them all. */
 const ALL_RESOURCES = ['', '*'] as const
 
-/** Of one resource: an addition or two an event. */
+/** The metrics of one resource; counting an event costs an addition or two. */
 export class ResourceEvents {
   readonly #stored: Series
   readonly #received: Series
@@ -57,7 +57,7 @@ export class CacherMetrics {
     return new ResourceEvents(this.#recorder, resource)
   }
 
-  /** The store said how far it is, and nothing had happened. */
+  /** Counts a progress report: the watch told how far the store is, without an event. */
   progress(): void {
     this.#bookmarks.add(1)
     this.#bookmarkTotal.add(1)

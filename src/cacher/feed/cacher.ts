@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import { noRecorder, type Recorder } from '../../metrics/recorder.js'
+import type { MemoryReport } from '../../protocol/main-owner.js'
 import type { HandedDraft } from '../../protocol/reader-owner.js'
 import type { KV } from '../../storage/contract/kv.js'
 import type { LocalKV } from '../../storage/contract/local-kv.js'
@@ -19,7 +20,6 @@ import { RevisionFence } from '../clock/revision-fence.js'
 import { StreamProgress } from '../clock/stream-progress.js'
 import type { ArenaOptions } from '../memory/arena-writer.js'
 import { MemoryOwner, type ReaderHandoff } from '../memory/memory-owner.js'
-import type { MemoryReport } from '../memory/shared-memory.js'
 import type { ResourceView } from '../read/resource-view.js'
 import { AppliedKV } from './applied-kv.js'
 import type { StatusListener } from './cached-resource.js'
@@ -29,25 +29,31 @@ import type { ResourceRegistration, ResourceStatus } from './resource-registrati
 
 export interface CacherOptions {
   readonly kv: KV
-  /** With the slash at the end: `/registry/`. */
+  /** The prefix of all keys, with the slash at the end: `/registry/`. */
   readonly prefix: string
-  /** `kv` itself, when it lives in this thread: then everybody else has to use `Cacher.kv` or `Cacher.localKv`. */
+  /**
+   * The same store as `kv`, when it lives in this thread. Everybody else then has to use `Cacher.kv` or
+   * `Cacher.localKv`.
+   */
   readonly local?: LocalKV | undefined
   readonly progressTrusted: () => Promise<boolean> | boolean
-  /** Of each arena: memory limit, window. */
+  /** Memory limit and window of each arena. */
   readonly arena?: ArenaOptions
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: Random
   readonly pageSize?: number
   readonly fenceLimitMs?: number
-  /** See StreamProgress. */
+  /** How long the stream may be behind before StreamProgress pushes it. */
   readonly progressGraceMs?: number
   readonly onStatus?: StatusListener
   readonly recorder?: Recorder
 }
 
-export type CacherResource = Omit<ResourceRegistration, 'createArena'>
+export type CacherResource = Omit<ResourceRegistration, 'createArena'> & {
+  /** True when the memory limit of arenas does not apply to this resource. */
+  readonly unlimited?: boolean
+}
 
 /** What a thread needs to attach; the port in it goes into the transfer list. */
 export interface CacherHandoff {
@@ -56,7 +62,7 @@ export interface CacherHandoff {
 }
 
 export class Cacher {
-  /** For everybody but the cacher itself: on a local store it tells nothing that memory does not have. */
+  /** The store for everybody but the cacher itself. When it is local, it tells nothing that memory does not have. */
   readonly kv: KV
   readonly localKv: LocalKV | undefined
   readonly revisionClock: OwnerClock
@@ -68,7 +74,10 @@ export class Cacher {
   readonly #revisionFence: RevisionFence
   readonly #progress: StreamProgress
   readonly #truth = new ClockTruth()
-  /** Answers that wait for memory; given up when it stops following. */
+  /**
+   * Ends the waits of answers that are kept back until memory has them; undefined while memory does not follow the
+   * store.
+   */
   #gate: AbortController | undefined
 
   constructor(options: CacherOptions) {
@@ -117,7 +126,7 @@ export class Cacher {
     return this.#reflector.following
   }
 
-  /** Resolves after the first list. */
+  /** Resolves after the first list of everything. */
   get synced(): Promise<void> {
     return this.#reflector.synced
   }
@@ -132,19 +141,23 @@ export class Cacher {
     this.#memory.close()
   }
 
-  /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
-  addResource(resource: CacherResource): Promise<void> {
+  /**
+   * Adds a resource. On a running cacher it resolves when the resource is ready, has fallen back to its storage, or was
+   * removed.
+   */
+  addResource({ unlimited = false, ...resource }: CacherResource): Promise<void> {
     const events = this.#metrics.events(resource.resource)
+    const limit = unlimited ? { limitBytes: Number.POSITIVE_INFINITY } : {}
     const onResize = (capacity: number, before: number): void => events.resized(capacity, before)
     return this.#reflector.addResource({
       ...resource,
-      createArena: () => this.#memory.createArena(resource.resource, { ...this.#options.arena, onResize }),
+      createArena: () => this.#memory.createArena(resource.resource, { ...this.#options.arena, ...limit, onResize }),
     })
   }
 
-  /** Made by the threads of this process of what they are writing. */
-  handDrafts(drafts: readonly HandedDraft[]): void {
-    this.#reflector.handed.add(drafts)
+  /** Takes the drafts that threads of this process made of objects they are writing to etcd. */
+  handDrafts(drafts: readonly HandedDraft[], reader: number): void {
+    this.#reflector.handed.add(drafts, reader)
   }
 
   removeResource(name: string): void {
@@ -159,16 +172,17 @@ export class Cacher {
     return this.#reflector.memory()
   }
 
-  /** Admits a thread; release() with the number in it when the thread has ended. */
+  /** Admits a thread that reads. release() takes the number in the handoff when the thread has ended. */
   connect(): CacherHandoff {
     return { memory: this.#memory.connect(), truth: this.#truth.buffer }
   }
 
   release(reader: number): void {
     this.#memory.release(reader)
+    this.#reflector.handed.forget(reader)
   }
 
-  /** Reads in this thread. */
+  /** The views of resources for readers in the owner's own thread. */
   local(): (resource: string) => ResourceView {
     const memory = this.#memory.localReader()
     memory.start()
@@ -189,7 +203,7 @@ export class Cacher {
 
   #applied(revision: number): Promise<void> | undefined {
     if (this.#gate === undefined || this.revisionClock.revision() >= revision) return undefined
-    // A write outside our prefix is not in the stream.
+    // When the revision was written outside our prefix, the stream has to be pushed to it.
     const needless = this.#progress.need(revision)
     return this.revisionClock
       .reached(revision, this.#gate.signal)
@@ -208,10 +222,13 @@ export class Cacher {
     this.#revisionFence.abandon()
   }
 
-  /** From the gate on nobody is told more than memory has; once it has what was told before, the clock is the truth. */
+  /**
+   * From now on the gate keeps every answer back until memory has what it tells. Once memory also has what was told
+   * before, the clock is the truth (ClockTruth).
+   */
   async #proclaim(): Promise<void> {
     const gate = new AbortController()
-    // As many answers as there are under way.
+    // Any number of answers may wait on the signal.
     setMaxListeners(0, gate.signal)
     this.#gate = gate
     const { logger, kv } = this.#options

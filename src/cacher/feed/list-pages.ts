@@ -1,18 +1,18 @@
-/** Thread: owner. Everything under a prefix at one revision, a page at a time. */
+/** Thread: owner. Lists everything under a prefix at one revision, a page at a time. */
 import type { KeyValue, KV } from '../../storage/contract/kv.js'
 
 export interface PagesOptions {
   readonly kv: KV
   readonly prefix: string
   readonly pageSize: number
-  /** 0: pinned at whatever revision answers the first page. */
+  /** The revision of all pages; 0 stands for the one that answers the first page. */
   readonly revision: number
   readonly signal: AbortSignal
 }
 
 export interface Page {
   readonly kvs: readonly KeyValue[]
-  /** The pinned revision; the same in every page. */
+  /** The revision of the page, which is that of all pages. */
   readonly revision: number
   readonly last: boolean
 }
@@ -27,7 +27,7 @@ export async function* listPages(options: PagesOptions): AsyncGenerator<Page, vo
     yield { kvs: result.kvs, revision, last: !result.more }
     const lastKv = result.kvs.at(-1)
     if (!result.more || lastKv === undefined) return
-    // The smallest key after the last one.
+    // The next page starts at the smallest key after the last one of this page.
     startKey = `${lastKv.key}\0`
   }
 }

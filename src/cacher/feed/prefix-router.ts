@@ -1,10 +1,13 @@
-/** Thread: owner. Which resource a key belongs to: the longest prefix that was registered. */
+/** Thread: owner. Finds the resource that a key belongs to: the one with the longest registered prefix of the key. */
 import { assert } from '../../lib/assert.js'
 
 export class PrefixRouter<V> {
   readonly #byPrefix = new Map<string, V>()
   #maxSlashes = 0
-  /** Lists and bursts stay within one resource for long. Invalidated by every change of the table. */
+  /**
+   * The last prefix that was found: lists and bursts stay within one resource for long. Every change of the table
+   * forgets it.
+   */
   #lastPrefix = ''
   #lastValue: V | undefined
   #nested = false
@@ -35,7 +38,7 @@ export class PrefixRouter<V> {
       found = value
       foundPrefix = prefix
     }
-    // A prefix inside another one would be hidden by the remembered outer one.
+    // When prefixes are nested, the remembered outer one would hide an inner one.
     if (found !== undefined && !this.#nested) {
       this.#lastPrefix = foundPrefix
       this.#lastValue = found
@@ -47,7 +50,7 @@ export class PrefixRouter<V> {
     this.#lastValue = undefined
     const prefixes = [...this.#byPrefix.keys()].sort()
     this.#maxSlashes = Math.max(0, ...prefixes.map((prefix) => prefix.split('/').length - 1))
-    // Sorted, a prefix stands directly before what begins with it.
+    // In sorted order a prefix stands directly before the prefixes that begin with it.
     this.#nested = prefixes.some((prefix, i) => i > 0 && prefix.startsWith(prefixes[i - 1]!))
   }
 }

@@ -7,12 +7,13 @@
  *
  * The list is paged, a few resources beside each other, all at one pinned revision; each resource's memory is replaced
  * as soon as it is complete, so that no more than a few are on the heap at a time, and all become ready together when
- * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one after
- * another took four times as long.) Nothing is compared with what was there before: cursors and windows older than R expire.
+ * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one
+ * after another took four times as long.) Nothing is compared with what was there before: cursors and windows older
+ * than R expire.
  *
- * A store that went back (restored from a backup) is noticed by the fence, by the watch when it resumes, and by the list
- * itself. Then every arena is closed, the clock is set back, and all is listed anew: watchers get 410, nobody is shown a
- * state of before as if it were consistent.
+ * A store that went back (restored from a backup) is noticed by the fence, by the watch when it resumes, and by the
+ * list itself. Then every arena is closed, the clock is set back, and all is listed anew: watchers get 410, nobody is
+ * shown a state of before as if it were consistent.
  *
  * While it lists again the clock stands still. What is in memory stays readable as the old state it is until it is
  * replaced; whoever needs more (RevisionFence) sees `following` and reads the storage.
@@ -21,10 +22,11 @@ import type { Clock } from '../../lib/clock.js'
 import { Deferred } from '../../lib/deferred.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
+import type { MemoryReport } from '../../protocol/main-owner.js'
 import { isTooOld, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
-import type { ClockWriter, MemoryReport } from '../memory/shared-memory.js'
-import { type ArenaEntry, CachedResource, type StatusListener } from './cached-resource.js'
+import type { ArenaEntry, ClockWriter } from '../memory/shared-memory.js'
+import { CachedResource, type StatusListener } from './cached-resource.js'
 import type { CacherMetrics } from './cacher-metrics.js'
 import { HandedDrafts } from './handed-drafts.js'
 import { listPages } from './list-pages.js'
@@ -34,7 +36,7 @@ import { StreamApplier } from './stream-applier.js'
 
 export interface ReflectorOptions {
   readonly kv: KV
-  /** Of everything, with the slash at the end: `/registry/`. */
+  /** The prefix of all keys, with the slash at the end: `/registry/`. */
   readonly prefix: string
   readonly revisionClock: ClockWriter
   readonly clock: Clock
@@ -45,13 +47,13 @@ export interface ReflectorOptions {
   readonly onStatus?: StatusListener
   /** Called when `following` changes. */
   readonly onFollowing?: (following: boolean) => void
-  /** The store went back, and the clock with it. */
+  /** Called when the store went back to an older revision, after the clock was set back to it. */
   readonly onRewind?: () => void
 }
 
-/** Kubernetes' own; 500 objects of 4 KB are 2 MB a page. */
+/** The objects of a page, as many as Kubernetes asks for; 500 objects of 4 KB make a page of 2 MB. */
 const DEFAULT_PAGE_SIZE = 500
-/** Resources listed at the same time. */
+/** So many resources are listed at the same time. */
 const LIST_LANES = 4
 const BACKOFF_BASE_MS = 100
 const BACKOFF_CAP_MS = 10_000
@@ -84,16 +86,16 @@ export class Reflector {
       clock: options.revisionClock,
       handed: this.handed,
     })
-    // Whoever does not wait for it must not be told by an unhandled rejection.
+    // Nobody has to wait for `synced`: its rejection must not count as unhandled.
     this.#synced.promise.catch(() => undefined)
   }
 
-  /** True while the clock follows the store; false while (re)listing or reconnecting for good. */
+  /** Whether the clock follows the store. It does not during a list, and while the watch is opened again. */
   get following(): boolean {
     return this.#following
   }
 
-  /** Resolves after the first list; rejects when stopped before. */
+  /** Resolves after the first list; rejects when the reflector is stopped before. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
@@ -102,7 +104,7 @@ export class Reflector {
     return this.#resources.get(resource)?.status
   }
 
-  /** By resource; those without memory are left out. */
+  /** The memory of each resource that has an arena, by name. */
   memory(): Map<string, MemoryReport> {
     const reports = new Map<string, MemoryReport>()
     for (const [name, resource] of this.#resources) {
@@ -125,7 +127,10 @@ export class Reflector {
     for (const resource of this.#resources.values()) resource.close()
   }
 
-  /** While running: resolves when it is ready, has fallen back to its storage, or was removed. */
+  /**
+   * Adds a resource. On a running reflector it resolves when the resource is ready, has fallen back to its storage, or
+   * was removed.
+   */
   async addResource(registration: ResourceRegistration): Promise<void> {
     const { resource: name, keyPrefix } = registration
     if (this.#resources.has(name)) throw new RangeError(`the resource ${name} is cached already`)
@@ -138,11 +143,12 @@ export class Reflector {
     const resource = new CachedResource(registration, logger, onResourceStatus, metrics.events(name))
     this.#router.add(keyPrefix, resource)
     this.#resources.set(name, resource)
-    // Before the first list, and while it lists again, the list takes it in.
+    // While the reflector does not follow the store, the resource is taken in by the list that is under way or comes
+    // next.
     if (this.#following) await this.#track(this.#fill(resource))
   }
 
-  /** What is in memory cannot be trusted to follow the store: everything is listed again. */
+  /** Lists everything again, because memory can no longer be trusted to follow the store. */
   relist(reason: string): void {
     if (this.#mustList || this.#stopped) return
     this.#options.logger.warn({ reason }, 'the watch cache has to list again')
@@ -217,7 +223,7 @@ export class Reflector {
     for (const resource of listed) resource.filled(revision)
   }
 
-  /** The store was restored from a backup: nothing that memory holds may be taken for its state or its history. */
+  /** Drops all memory, because the store was restored from a backup: memory holds neither its state nor its history. */
   #rewind(revision: number): void {
     const { revisionClock, logger, onRewind } = this.#options
     logger.error(
@@ -230,7 +236,10 @@ export class Reflector {
     onRewind?.()
   }
 
-  /** The state of a resource at a revision; what is read when it ceases to be filled is of no use. */
+  /**
+   * Lists one resource at a revision. It breaks off when the resource is no longer being filled: then the entries are
+   * of no use.
+   */
   async #listResource(resource: CachedResource, revision: number): Promise<ArenaEntry[]> {
     const { kv, pageSize = DEFAULT_PAGE_SIZE } = this.#options
     const { generation } = resource
@@ -243,21 +252,21 @@ export class Reflector {
     return entries
   }
 
-  /** Decodes a page in order and appends it to what there is so far. */
+  /** Decodes the objects of a page in order and appends them to the entries. */
   async #takeIn(kvs: readonly KeyValue[], resource: CachedResource, entries: ArenaEntry[]): Promise<void> {
-    // A prefix inside this one may be another resource's.
+    // Keys below a longer registered prefix belong to another resource.
     const own = kvs.filter((kv) => this.#router.route(kv.key) === resource)
     const decoded = own.map((kv) => ({ kv, draft: resource.decode(kv) }))
     for (const item of decoded) {
       const { kv } = item
-      // Most drafts are there at once; an await for each would cost a turn an object.
+      // Most drafts are no promises; an await for each would cost a turn of the loop an object.
       const draft = item.draft instanceof Promise ? await item.draft : item.draft
       if (draft instanceof Error) resource.cannotRead(draft, kv.key)
       else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
     }
   }
 
-  /** Applies the watch until it ends. Rejects with `too-old` when the list has to be repeated. */
+  /** Applies the watch until it ends. Rejects with `too-old` when everything has to be listed again. */
   async #follow(startRevision: number, established: () => void): Promise<void> {
     const { kv, prefix } = this.#options
     const watch = kv.watch({ key: prefix, prefix: true, startRevision, progressNotify: true })
@@ -282,7 +291,7 @@ export class Reflector {
     }
   }
 
-  /** Resources that came while it listed, and those whose last fill was cut off. */
+  /** Fills resources that were added during the list, and those whose last fill was cut off. */
   #fillLatecomers(): void {
     for (const resource of this.#resources.values()) {
       if (resource.status.state === 'filling') void this.#track(this.#fill(resource))
@@ -307,8 +316,8 @@ export class Reflector {
   }
 
   /**
-   * One resource, while the stream goes on: its state at the clock's revision, then what the stream brought since. Gives
-   * up without a word when a relist, a removal or a stop overtakes it; the relist takes the resource in.
+   * Fills one resource while the stream goes on: with its state at the clock's revision, then with what the stream
+   * brought since. Gives up silently when a relist, a removal or a stop overtakes it; the relist takes the resource in.
    */
   async #fill(resource: CachedResource): Promise<void> {
     const { revisionClock, logger } = this.#options
@@ -344,7 +353,7 @@ export class Reflector {
     return work.finally(() => this.#fills.delete(work))
   }
 
-  /** Ends early when stopped. */
+  /** Waits between two attempts; the pause ends early when the reflector is stopped. */
   #pause(delayMs: number): Promise<void> {
     const { signal } = this.#abort
     return new Promise((resolve) => {

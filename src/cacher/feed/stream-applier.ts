@@ -1,9 +1,10 @@
 /**
- * Thread: owner. Brings the batches of the one watch into the arenas: decrypt and decode (possibly waiting for a key
- * service, never out of order), then, in one synchronous go, write, publish and move the clock.
+ * Thread: owner. Brings the batches of the one watch into the arenas. A batch is decrypted and decoded first, which may
+ * have to wait for a key service but never changes the order; then, in one synchronous step, it is written and
+ * published, and the clock is moved.
  *
- * Every revision is published in every arena it touched before the next one is written, so that each has its root; the
- * clock moves once a batch, which wakes the readers once.
+ * Every revision is published in every arena it touched before the next one is written, so that each revision has its
+ * root. The clock moves once a batch, which wakes the readers once.
  */
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import type { KvEvent, KvWatchBatch } from '../../storage/contract/kv.js'
@@ -28,7 +29,10 @@ export class StreamApplier {
     this.#handed = options.handed
   }
 
-  /** Undefined when it was done at once, which is the rule; a promise when something had to be waited for. */
+  /**
+   * Applies a batch. Gives undefined when it was applied at once, which is the rule, and a promise when a key service
+   * had to be asked.
+   */
   apply(batch: KvWatchBatch): Promise<void> | undefined {
     const routed: (Routed | Promise<Routed>)[] = []
     let waiting = false

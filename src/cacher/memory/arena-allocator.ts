@@ -1,11 +1,12 @@
 /**
- * Thread: owner. Blocks of shared memory of any size, in constant time: two-level segregated fit. Free blocks hang in
- * lists by size (16 classes a power of two); a freed block joins its free neighbours, so memory freed as small pages
- * serves large objects later and a segment with nothing in it can be given back.
+ * Thread: owner. Allocates blocks of shared memory of any size in constant time, by two-level segregated fit. Free
+ * blocks hang in lists by size (16 classes a power of two). A freed block joins its free neighbours, so memory that was
+ * freed as small pages serves large objects later, and a segment with nothing in it can be given back.
  *
- * In front of it: a stack of freed blocks for each smaller size, whose memory is not touched. An update frees what the next
- * one of its size takes, and joining and splitting blocks costs a dozen cache misses each time. The stacks hold a
- * little of the arena, and are emptied into the lists when they hold more, when there is need, or when the arena shrinks.
+ * In front of the lists stands a stack of freed blocks for each smaller size. An update frees what the next one of its
+ * size takes, and joining and splitting blocks would cost a dozen cache misses each time; a stacked block's memory is
+ * not touched. The stacks hold a small part of the arena. They are emptied into the lists when they hold more, when an
+ * allocation needs their blocks, and when the arena shrinks.
  */
 import { assert } from '../../lib/assert.js'
 import {
@@ -20,7 +21,7 @@ import {
 } from './memory-layout.js'
 import { type SegmentTable, wordOffset } from './segment-table.js'
 
-/** The arena may not grow to hold what was asked. Nothing that readers see has changed. */
+/** Thrown when the arena may not grow to hold what was asked for. Nothing that readers see has changed then. */
 export class ArenaFullError extends Error {
   override readonly name = 'ArenaFullError'
   readonly code = 'arena-full'
@@ -36,12 +37,12 @@ export class ArenaFullError extends Error {
 export interface ArenaAllocatorOptions {
   readonly table: SegmentTable
   readonly limitBytes: number
-  /** A segment came (before anything in it is used) or, without a buffer, went. */
+  /** Called when a segment comes, before anything in it is used, and without a buffer when it goes. */
   onSegment(index: number, buffer: SharedArrayBuffer | undefined): void
 }
 
 const HEADER_UNITS = 1
-/** Less than this is left to the block it is behind. */
+/** A rest smaller than this is not split off: it stays with the block before it. */
 const MIN_BLOCK_UNITS = 4
 const CLASSES = 16
 const CLASS_SHIFT = 4
@@ -53,17 +54,22 @@ const BEFORE = 1
 const NEXT = 2
 const PREV = 3
 
-/** Stacks for blocks up to 32 KiB; they hold a 64th of what is used, and no less than this. */
+/**
+ * Freed blocks below 32 KiB are stacked, until the stacks hold more than a 64th of what is used and more than 64 KiB.
+ */
 const STACKED_UNITS = 2048
 const MIN_STACKED_BYTES = 64 * 1024
 
-/** From half a kilobyte on sizes go in steps of 128 bytes, so that they meet again. */
+/**
+ * The units of a block, header included. From half a kilobyte on sizes go in steps of 128 bytes, so that a freed block
+ * fits the next object of about its size.
+ */
 function unitsOf(bytes: number): number {
   const units = ((bytes + 15) >>> UNIT_SHIFT) + HEADER_UNITS
   return units < 32 ? units : (units + 7) & ~7
 }
 
-/** The smallest size that every block of its class has: what a search looks for. */
+/** The size rounded up to the smallest one of a class: every block of that class is large enough. */
 function classCeiling(units: number): number {
   if (units < CLASSES) return units
   const step = 1 << (31 - Math.clz32(units) - CLASS_SHIFT)
@@ -79,11 +85,14 @@ export class ArenaAllocator {
   #rowBits = 0
   #segmentBytes = 0
   #usedBytes = 0
-  /** One empty segment is kept, so that a load that breathes does not map and unmap. */
+  /**
+   * The number of an empty segment that is kept, so that a load that goes up and down does not map and unmap memory; 0
+   * is none.
+   */
   #spareSegment = 0
   readonly #stacks: number[][] = []
   #stackedBytes = 0
-  /** The most that was used since the stacks were emptied. */
+  /** The most bytes that were used since the stacks were last emptied. */
   #peakBytes = 0
 
   constructor({ table, limitBytes, onSegment }: ArenaAllocatorOptions) {
@@ -97,12 +106,12 @@ export class ArenaAllocator {
     return this.#segmentBytes
   }
 
-  /** With headers, control block and sentinels: what is not free. */
+  /** Bytes that are not free: headers, control block and sentinels included, stacked blocks not. */
   get usedBytes(): number {
     return this.#usedBytes - this.#stackedBytes
   }
 
-  /** Throws ArenaFullError. */
+  /** Gives the pointer of a new block of at least so many bytes. Throws ArenaFullError. */
   allocate(bytes: number): number {
     const units = unitsOf(bytes)
     const stacked = this.#stacks[units]?.pop()
@@ -124,7 +133,9 @@ export class ArenaAllocator {
     return this.#use(block, units)
   }
 
-  /** Who knows what the block takes spares the look at its header. */
+  /**
+   * Frees a block. `bytes` is the size that the block takes; a caller who knows it saves a look at the block's header.
+   */
   free(pointer: number, bytes = this.bytesOf(pointer)): void {
     const units = bytes >>> UNIT_SHIFT
     if (units >= STACKED_UNITS) this.#free(pointer)
@@ -139,7 +150,7 @@ export class ArenaAllocator {
     if (this.#stackedBytes > Math.max(MIN_STACKED_BYTES, used >>> 6) || used < this.#peakBytes / 2) this.trim()
   }
 
-  /** Empties the stacks: their blocks join their neighbours. */
+  /** Empties the stacks, so that their blocks join their free neighbours. */
   trim(): void {
     for (const stack of this.#stacks)
       if (stack !== undefined) for (const pointer of stack.splice(0)) this.#free(pointer)
@@ -155,7 +166,8 @@ export class ArenaAllocator {
     let units = words[at + SIZE]! >>> 1
     this.#usedBytes -= units << UNIT_SHIFT
     const after = block + units
-    // A dedicated segment may end beyond what an offset can say; nothing is behind its one block but the sentinel.
+    // The block after this one is found by its place in the words and not by a pointer, because a dedicated segment may
+    // end beyond what a pointer can say. Behind the one block of such a segment there is only the sentinel.
     const afterAt = at + (units << 2)
     const afterSize = words[afterAt + SIZE]!
     if ((afterSize & FREE) !== 0) {
@@ -179,7 +191,7 @@ export class ArenaAllocator {
     return (this.#table.of(block).words[wordOffset(block) + SIZE]! >>> 1) << UNIT_SHIFT
   }
 
-  /** Segments are forgotten, not freed one by one: readers that still hold them keep them alive. */
+  /** Forgets all segments. Their blocks are not freed one by one: readers that still hold a segment keep it alive. */
   close(): void {
     this.#table.clear()
     this.#lists.fill(0)
@@ -207,7 +219,7 @@ export class ArenaAllocator {
     const buffer = new SharedArrayBuffer(bytes)
     this.#table.set(index, buffer)
     this.#onSegment(index, buffer)
-    // Unit 0 of every segment stays unused, so that no pointer is 0 and no payload lies there.
+    // Unit 0 of every segment stays unused, so that no pointer is 0.
     const start = index === 0 ? CONTROL_BYTES >> UNIT_SHIFT : 1
     const sentinel = (bytes >> UNIT_SHIFT) - 1
     const block = ((index << SEGMENT_SHIFT) + start) | 0

@@ -1,4 +1,7 @@
-/** Thread: any. Reads one resource's arena; one for each thread and arena, because the thread has one word to pin with. */
+/**
+ * Thread: any. Reads one resource's arena. There is one reader for each thread and arena, because a thread has one word
+ * in the arena to pin with.
+ */
 import { StorageError } from '../../storage/contract/errors.js'
 import { type CursorArena, RingCursor } from './event-cursor.js'
 import { EventRingReader } from './event-ring-reader.js'
@@ -10,12 +13,12 @@ import type { ArenaReader, Snapshot } from './shared-memory.js'
 import { SnapshotReader } from './snapshot-reader.js'
 
 export interface ArenaReaderOptions {
-  /** With segment 0 in it. */
+  /** The segments of the arena; segment 0 is there from the start. */
   readonly table: SegmentTable
-  /** The number of this thread's pin. */
+  /** The number of this thread, which says which pin is its own. */
   readonly reader: number
   clockRevision(): number
-  /** Takes in the segments that were sent to this thread; called before anything of them can be met. */
+  /** Takes in the segments that were sent to this thread. Called before a pointer into one of them can be met. */
   drain(): void
 }
 
@@ -59,7 +62,10 @@ export class SharedArenaReader implements ArenaReader {
     }
   }
 
-  /** The same arena for followers, to whom what it lacks is no reason to know nothing: partial counts as ready. */
+  /**
+   * The same arena for followers, for whom a partial arena counts as ready: knowing most objects is better than knowing
+   * none.
+   */
   known(): SharedArenaReader {
     if (this.#takesPartial) return this
     this.#known ??= new SharedArenaReader(this.#options, { pins: this.#pins })
@@ -76,7 +82,7 @@ export class SharedArenaReader implements ArenaReader {
     return state === STATE_CLOSED || (!this.#takesPartial && state === STATE_PARTIAL)
   }
 
-  /** Pins that are held now; for tests and for what the process reports. */
+  /** How many pins are held now; for tests and for the process's own report. */
   pins(): number {
     return this.#pins.size
   }
@@ -124,7 +130,7 @@ export class SharedArenaReader implements ArenaReader {
         })
       const state = this.#pinAt(wanted ?? clock, wanted !== undefined)
       if (state !== undefined) return state
-      // The window may have moved under the search: only what lies before it now is gone.
+      // The window may have moved during the search: only a revision before its beginning is gone.
       if (wanted !== undefined) {
         const oldest = this.oldestRevision()
         if (wanted < oldest) throw tooOld(wanted, oldest)
@@ -133,8 +139,8 @@ export class SharedArenaReader implements ArenaReader {
   }
 
   /**
-   * The state at the revision, pinned; undefined when it has left the window. When the exact revision does not matter and
-   * the window begins after it (a relist is published and the clock has not moved yet), the newest state does.
+   * Pins the state at the revision; undefined when it has left the window. When the revision need not be exact and the
+   * window begins after it (a relist is published and the clock has not moved yet), the newest state is taken.
    */
   #pinAt(revision: number, exact: boolean): PinnedState | undefined {
     const ring = this.#ring

@@ -4,6 +4,7 @@
  */
 import { assert } from '../../lib/assert.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
+import type { MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { ArenaAllocator, ArenaFullError } from './arena-allocator.js'
 import { EventRingWriter } from './event-ring-writer.js'
@@ -31,36 +32,41 @@ import { sameObject } from './record-same.js'
 import { RecordWriter } from './record-writer.js'
 import { RetireQueue } from './retire-queue.js'
 import { SegmentTable } from './segment-table.js'
-import type { ArenaEntry, ArenaWriter, MemoryReport } from './shared-memory.js'
+import type { ArenaEntry, ArenaWriter } from './shared-memory.js'
 import { SnapshotWriter } from './snapshot-writer.js'
 
 export interface ArenaOptions {
-  /** All segments together. Default: no limit. */
+  /** The most that all segments together may take. Default: no limit. */
   readonly limitBytes?: number
-  /** The window is at least so many events (Kubernetes: 100), while their bytes allow it, and at most so many. */
+  /**
+   * The window holds at least so many events (Kubernetes: 100), while their bytes allow it, and at most `maxEvents`.
+   */
   readonly minEvents?: number
   readonly maxEvents?: number
-  /** What the window may hold back that the newest state does not need. */
+  /** The most bytes that are kept for the window alone: older states that the newest one does not need. */
   readonly windowBytes?: number
-  /** A full ring grows while its oldest event is younger. Kubernetes' figure: watches resume after a minute and a bit. */
+  /**
+   * A full ring grows while its oldest event is younger than this. The default is Kubernetes': watches resume after a
+   * minute and a bit.
+   */
   readonly freshMs?: number
   readonly clock?: Clock
-  /** The window was given another capacity. */
+  /** Called when the ring has been given another capacity. */
   readonly onResize?: (capacity: number, before: number) => void
-  /** For tests: the number of the first state. */
+  /** The number of the first state; tests choose it to meet the overflow of numbers. */
   readonly firstSequence?: number
 }
 
 const DEFAULT_MIN_EVENTS = 64
 const DEFAULT_MAX_EVENTS = 65_536
-/** Some 8,000 changes of 4 KB objects. */
+/** Room for some 8,000 changes of 4 KB objects. */
 const DEFAULT_WINDOW_BYTES = 48 * 1024 * 1024
 const DEFAULT_FRESH_MS = 75_000
 
 const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(4, n)))
 
 export class SharedArenaWriter implements ArenaWriter {
-  readonly table = new SegmentTable()
+  readonly table: SegmentTable
   readonly #allocator: ArenaAllocator
   readonly #records: RecordWriter
   readonly #index: SnapshotWriter
@@ -72,14 +78,16 @@ export class SharedArenaWriter implements ArenaWriter {
   readonly #limitBytes: number
   #root: number
   #revision = 0
-  /** What replace() left of the window: set until it is published. */
+  /** Where replace() cuts off the window, from then until it is published. */
   #cutAt: number | undefined
   #closed = false
 
   constructor(
     options: ArenaOptions,
     onSegment: (index: number, buffer: SharedArrayBuffer | undefined) => void = () => undefined,
+    onReleased: (buffer: SharedArrayBuffer) => void = () => undefined,
   ) {
+    this.table = new SegmentTable(onReleased)
     const { limitBytes = Number.POSITIVE_INFINITY, windowBytes = DEFAULT_WINDOW_BYTES } = options
     this.#windowBytes = windowBytes
     this.#limitBytes = limitBytes
@@ -141,7 +149,7 @@ export class SharedArenaWriter implements ArenaWriter {
       throw error
     }
     const sequence = this.#commit(TYPE_DELETED, revision, record, previous, root)
-    // Nothing but the event itself holds the last state.
+    // No state holds the record of a deletion, only its event does.
     this.#retire(sequence, record)
   }
 
@@ -205,7 +213,12 @@ export class SharedArenaWriter implements ArenaWriter {
     if (this.#retired.waiting) this.#retired.reclaim(this.#oldestPin())
   }
 
+  /**
+   * Reports the memory, after freeing the blocks that pins have let go of since the last write: a quiet resource has no
+   * write that would free them.
+   */
   memory(): MemoryReport {
+    this.reclaim()
     const { segmentBytes, usedBytes } = this.#allocator
     return {
       segmentBytes,
@@ -219,9 +232,14 @@ export class SharedArenaWriter implements ArenaWriter {
     }
   }
 
-  /** The thread is gone: what it pinned is not. */
+  /**
+   * Takes away the pin of a thread that has ended. Blocks that only this pin kept are freed at once, because nobody
+   * else would free them when nothing is written any more.
+   */
   releaseReader(reader: number): void {
-    if (!this.#closed) Atomics.store(this.#control, PINS + PIN_STRIDE * reader, 0)
+    if (this.#closed) return
+    Atomics.store(this.#control, PINS + PIN_STRIDE * reader, 0)
+    this.reclaim()
   }
 
   close(): void {
@@ -240,7 +258,7 @@ export class SharedArenaWriter implements ArenaWriter {
     return sequence
   }
 
-  /** Makes the records of a new state; an object that has not changed keeps the record it has. */
+  /** Makes the records of a new state; an object that has not changed keeps its record. */
   #takeOver(entries: Iterable<ArenaEntry>, records: number[], kept: Set<number>, made: number[]): void {
     const view = new RecordReader(this.table)
     const before = Buffer.alloc(this.#key.bytes.length)
@@ -273,7 +291,7 @@ export class SharedArenaWriter implements ArenaWriter {
     this.#retired.push(sequence, pointer, this.#allocator.bytesOf(pointer))
   }
 
-  /** At the limit the window gives way before the arena does. */
+  /** At the memory limit the window is shortened before an allocation fails. */
   #allocate(bytes: number): number {
     for (;;) {
       try {

@@ -17,11 +17,14 @@ export interface CursorArena {
 
 export class RingCursor implements EventCursor {
   readonly #arena: CursorArena
-  /** Where it was asked to begin: may be ahead of the clock, then what lies between is not visited. */
+  /**
+   * The revision that the cursor was asked to begin after. When it is ahead of the clock, the events up to it are
+   * skipped.
+   */
   readonly #after: number
   #revision: number
   #begun: number
-  /** The last event visited, or the state it starts from. */
+  /** The number of the last event visited, or of the state that the cursor starts from. */
   #sequence: number
 
   constructor(arena: CursorArena, sequence: number, revision: number, after = revision) {
@@ -80,7 +83,8 @@ export class RingCursor implements EventCursor {
       const type = ring.type(sequence)
       const record = ring.record(sequence)
       const previous = ring.previous(sequence)
-      // Only now is it sure that this was not another event written over it.
+      // The entry was read whole only if the tail has not passed the cursor: the owner may overwrite an entry that is
+      // being read.
       if (!ring.holds(this.#sequence) || type === TYPE_BASE) return 'expired'
       if (revision > clock) break
       this.#sequence = sequence
@@ -102,7 +106,7 @@ export class RingCursor implements EventCursor {
     this.#begun = this.#revision
   }
 
-  /** Stopped early: a revision counts as visited once its last event is. */
+  /** Notes where the visitor stopped early. A revision counts as visited once its last event was. */
   #stop(sequence: number, revision: number, head: number, clock: number): 'current' | 'more' {
     const { ring } = this.#arena
     if (sequence === head) {

@@ -48,8 +48,8 @@ export class EventRingReader {
   }
 
   /**
-   * Takes the ring as it is now; the caller holds a pin, which keeps it. Afterwards this thread has every segment that the
-   * ring, and anything up to a head read before, can point into.
+   * Takes the ring as it is now; the caller holds a pin, which keeps it in place. Afterwards this thread has every
+   * segment that the ring, and anything up to a head read before, can point into.
    */
   open(): void {
     const ring = Atomics.load(this.#control, CONTROL_RING)
@@ -82,9 +82,9 @@ export class EventRingReader {
     return Atomics.load(this.#words, this.#at(sequence) + ENTRY_PREVIOUS)
   }
 
-  /** The last event up to `head` whose revision is not beyond this one; undefined when all are. */
+  /** The last event up to `head` whose revision is not after this one; undefined when all are after it. */
   find(revision: number, head: number): number | undefined {
-    // Almost always the newest or one of the few after the clock.
+    // The search begins at the newest event: most readers want it or one of the few before it.
     let low = this.tail()
     let high = head
     for (let step = 0; step < 4; step++) {

@@ -26,10 +26,10 @@ import { type SegmentTable, wordOffset } from './segment-table.js'
 
 export interface EventRingOptions {
   readonly table: SegmentTable
-  /** The words of segment 0. */
+  /** The words of segment 0, which begins with the control block. */
   readonly control: Int32Array
   readonly clock: Clock
-  /** Powers of two. */
+  /** The smallest and the largest capacity of the ring, both powers of two. */
   readonly minEvents: number
   readonly maxEvents: number
   /** A full ring grows while its oldest event is younger than this. */
@@ -37,9 +37,9 @@ export interface EventRingOptions {
   readonly firstSequence: number
   allocate(bytes: number): number
   onResize(capacity: number, before: number): void
-  /** Whether memory allows a longer window. */
+  /** Whether memory allows a ring of twice the capacity. */
   mayGrow(): boolean
-  /** The block is not the ring any more. */
+  /** Gives up the block of the old ring after the ring was resized. */
   retire(pointer: number): void
 }
 
@@ -55,7 +55,7 @@ export class EventRingWriter {
   readonly #options: EventRingOptions
   #ring = 0
   #capacity = 0
-  /** The oldest entry, the newest that readers see, the newest. */
+  /** The numbers of the oldest entry, of the newest one that readers see, and of the newest one. */
   #tail: number
   #head: number
   #last: number
@@ -93,7 +93,10 @@ export class EventRingWriter {
     return this.#capacity
   }
 
-  /** Readers do not see it before publish(). Throws before anything changed when the ring must grow and cannot. */
+  /**
+   * Appends an entry, which readers do not see before publish(). Throws, before anything has changed, when the ring
+   * must grow and cannot.
+   */
   append(entry: RingEntry): number {
     this.makeRoom()
     this.#last = nextSequence(this.#last)
@@ -101,7 +104,7 @@ export class EventRingWriter {
     return this.#last
   }
 
-  /** Sees to it that the next append() cannot fail; moves the tail when the ring is full. */
+  /** Makes room, so that the next append() cannot fail; a full ring grows, shrinks or moves its tail. */
   makeRoom(): void {
     if (this.length + 1 < this.#capacity) return
     const { maxEvents, minEvents, freshMs, clock, mayGrow } = this.#options
@@ -127,7 +130,7 @@ export class EventRingWriter {
     Atomics.store(this.#options.control, CONTROL_HEAD, this.#head)
   }
 
-  /** Older states are served no more. Never goes back, nor beyond the head. */
+  /** Ends the serving of states before `sequence`. The tail never goes back, nor beyond the head. */
   moveTail(sequence: number): void {
     if (sequenceDistance(sequence, this.#tail) <= 0) return
     assert(sequenceDistance(this.#head, sequence) >= 0, 'the newest published state stays in the window')

@@ -1,9 +1,11 @@
 /**
- * Thread: any. Records by the value of a field, for lists: five thousand kubelets that list "my pods" do not each read a
- * hundred thousand. Made at the first list that needs it and kept up by a cursor, in the thread that lists.
+ * Thread: any. Finds records by the value of a field, for lists: with it, each of five thousand kubelets that list "my
+ * pods" reads its own pods and not a hundred thousand. The index is made at the first list that needs it, in the thread
+ * that lists, and kept up by a cursor.
  *
- * It holds keys, and more of them than it need: one that lost the value stays until the window has passed that moment.
- * So it serves every state of the window; what it finds is looked up in the snapshot and checked there.
+ * The index holds keys, and more of them than the newest state needs: the key of an object that lost the value stays
+ * until the window has passed that moment. So it serves every state of the window; each key that it finds is looked up
+ * in the snapshot and checked there.
  */
 import { isTooOld } from '../../storage/contract/errors.js'
 import type { ArenaReader, CacheEvent, EventCursor, RecordView, Snapshot } from './shared-memory.js'
@@ -20,19 +22,19 @@ interface Loss {
 }
 
 const PRESENT = 0
-/** So many lost keys are gathered before anybody asks where the window begins. */
+/** So many losses are gathered before the arena is asked where the window begins. */
 const PURGE_AFTER = 1024
-/** A value that more than this part of all objects have is found as well by reading them all. */
+/** A value that more than this part of all objects have is found as quickly by reading all objects. */
 const SELECTIVE = 1 / 8
 
 export class FieldIndex {
   readonly #arena: ArenaReader
   readonly #field: string
-  /** Value, key, and PRESENT or the revision at which it lost the value. */
+  /** By value, then by key: PRESENT, or the revision at which the object lost the value. */
   readonly #keys = new Map<string, Map<string, number>>()
   readonly #losses: Loss[] = []
   #cursor: EventCursor | undefined
-  /** It is complete for states from this revision on. */
+  /** The index is complete for states from this revision on. */
   #from = 0
 
   constructor({ arena, field }: FieldIndexOptions) {
@@ -42,7 +44,7 @@ export class FieldIndex {
 
   /**
    * Visits the records of [startKey, endKey) whose field has the value, in the order of their keys; stops when the
-   * visitor returns false. Gives false when it cannot: read the snapshot itself then.
+   * visitor returns false. Gives false when the index cannot serve the snapshot, which the caller then scans itself.
    */
   scan(
     snapshot: Snapshot,
@@ -63,7 +65,7 @@ export class FieldIndex {
     return true
   }
 
-  /** Whether it covers the snapshot's state. */
+  /** Brings the index up to date; gives whether it covers the snapshot's state. */
   #follow(snapshot: Snapshot): boolean {
     if (this.#cursor !== undefined && snapshot.revision < this.#from) return false
     if (this.#cursor === undefined && !this.#build(snapshot)) return false
@@ -124,7 +126,7 @@ export class FieldIndex {
   }
 }
 
-/** By their bytes, as snapshots have them; strings compare so unless they hold surrogates. */
+/** Sorts keys by their bytes, as snapshots do; strings compare in that order unless they hold surrogates. */
 function inOrder(keys: string[], startKey: string, endKey: string): string[] {
   const compare = keys.some((key) => /[\ud800-\udfff]/.test(key))
     ? (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))

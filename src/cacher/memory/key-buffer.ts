@@ -1,4 +1,4 @@
-/** Thread: any. The bytes of one key at a time: what searches compare with. */
+/** Thread: any. A buffer for the bytes of the key that is being searched for, reused from search to search. */
 export class KeyBuffer {
   bytes = Buffer.alloc(512)
   length = 0

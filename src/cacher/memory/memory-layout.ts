@@ -1,7 +1,7 @@
 /**
  * Thread: any. Where everything lies in shared memory: who writes it, who reads it, in which order.
  *
- *   CLOCK (one 64-byte buffer for the process)          written by the owner, read by everybody
+ *   CLOCK (one 64-byte buffer a storage cluster)        written by the owner, read by everybody
  *     word 0  revision, low 32 bits     readers sleep on this word with Atomics.waitAsync
  *     word 1  revision, high 21 bits    BUSY while both change (once in 2^32 revisions)
  *     word 2  feed epoch                +1 for each message (segment added, segment dropped, arena closed) sent to readers
@@ -14,7 +14,7 @@
  *     │   state  head  tail  ring  │                                 │ blocks                     │
  *     ├────────────────────────────┤                                 ├────────────────────────────┤
  *     │ pins: a 64-byte line for   │                                 │ sentinel                   │
- *     │ each of 32 reader threads  │                                 └────────────────────────────┘
+ *     │ each of 64 reader threads  │                                 └────────────────────────────┘
  *     ├────────────────────────────┤
  *     │ blocks                     │   block:  ┌ header, 16 bytes, the owner's alone ┬ payload, 16-byte aligned ┐
  *     ├────────────────────────────┤           │ size·free  size before  next  prev  │ record, page or ring     │
@@ -55,7 +55,7 @@
  *     everything else that readers see is never written again while they can reach it.
  */
 
-/** A segment's offsets and a block's size are counted in units of 16 bytes. */
+/** Offsets within a segment and sizes of blocks are counted in units of 16 bytes. */
 export const UNIT_SHIFT = 4
 export const SEGMENT_SHIFT = 20
 export const OFFSET_MASK = (1 << SEGMENT_SHIFT) - 1
@@ -65,14 +65,14 @@ export const FIRST_SEGMENT_BYTES = 16 * 1024
 export const MIN_SEGMENT_BYTES = 64 * 1024
 export const MAX_SEGMENT_BYTES = 16 * 1024 * 1024
 
-/** Words of the clock. */
+/** The clock: its size, and the places of its words. */
 export const CLOCK_BYTES = 64
 export const CLOCK_LOW = 0
 export const CLOCK_HIGH = 1
 export const CLOCK_EPOCH = 2
 export const CLOCK_BUSY = -1
 
-/** Words of the control block at the start of segment 0. */
+/** The places of the words of the control block, at the start of segment 0. */
 export const CONTROL_STATE = 0
 export const CONTROL_HEAD = 1
 export const CONTROL_TAIL = 2
@@ -84,8 +84,9 @@ export const MAX_READERS = 64
 export const CONTROL_BYTES = (PINS + PIN_STRIDE * MAX_READERS) * 4
 
 /**
- * An arena is filling until setReady(true). Partial: it lacks objects that cannot be read, and is kept up otherwise; it never
- * becomes ready again, so that for whoever serves clients partial is as final as closed. Closed is final for everybody.
+ * The states of an arena. It is filling until setReady(true). A partial arena lacks objects that cannot be read and is
+ * kept up otherwise; it never becomes ready again, so for code that serves clients partial is as final as closed.
+ * Closed is final for everybody.
  */
 export const STATE_FILLING = 0
 export const STATE_READY = 1
@@ -105,7 +106,7 @@ export function nextSequence(sequence: number): number {
   return (sequence + 1) & SEQUENCE_MASK
 }
 
-/** Words of the ring: capacity, padding, then entries. */
+/** The places of the words of the ring: its capacity, padding, then entries. */
 export const RING_CAPACITY = 0
 export const RING_ENTRIES = 4
 export const ENTRY_WORDS = 8
@@ -122,7 +123,7 @@ export const TYPE_ADDED = 1
 export const TYPE_MODIFIED = 2
 export const TYPE_DELETED = 3
 
-/** Words of a page. */
+/** The places of the words of a page. */
 export const PAGE_LEVEL = 0
 export const PAGE_LENGTH = 1
 export const PAGE_SKIP = 2

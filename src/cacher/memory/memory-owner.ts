@@ -1,4 +1,4 @@
-/** Thread: owner. All arenas of the process, the clock, and the threads that read them. */
+/** Thread: owner. The arenas of one storage cluster, its clock, and the threads that read them. */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { assert } from '../../lib/assert.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
@@ -6,10 +6,11 @@ import { RevisionClockWriter } from '../clock/revision-clock-writer.js'
 import { type ArenaOptions, SharedArenaWriter } from './arena-writer.js'
 import { MAX_READERS } from './memory-layout.js'
 import { MemoryReader } from './memory-reader.js'
+import { ReleasedSegments } from './released-segments.js'
 import { LocalSegmentSource, type SegmentMessage } from './segment-feed.js'
 import type { ArenaWriter } from './shared-memory.js'
 
-/** What a thread needs to read; `port` goes into the transfer list. */
+/** What a thread needs to read the memory; `port` goes into the transfer list. */
 export interface ReaderHandoff {
   readonly reader: number
   readonly clock: SharedArrayBuffer
@@ -34,9 +35,10 @@ class OwnedArena extends SharedArenaWriter {
   constructor(
     options: ArenaOptions,
     onSegment: (index: number, buffer: SharedArrayBuffer | undefined) => void,
+    onReleased: (buffer: SharedArrayBuffer) => void,
     onClose: () => void,
   ) {
-    super(options, onSegment)
+    super(options, onSegment, onReleased)
     this.#onClose = onClose
   }
 
@@ -49,6 +51,7 @@ class OwnedArena extends SharedArenaWriter {
 export class MemoryOwner {
   readonly clock = new RevisionClockWriter()
   readonly #time: Clock
+  readonly #released = new ReleasedSegments()
   readonly #arenas = new Map<number, Arena>()
   readonly #readers: (Reader | undefined)[] = new Array<Reader | undefined>(MAX_READERS).fill(undefined)
   #nextArena = 1
@@ -64,6 +67,7 @@ export class MemoryOwner {
     const writer = new OwnedArena(
       { clock: this.#time, ...options },
       (index, buffer) => this.#send(buffer ? { arena: id, name, index, buffer } : { arena: id, index }),
+      this.#released.add,
       () => {
         if (this.#arenas.delete(id)) this.#send({ arena: id })
       },
@@ -72,7 +76,7 @@ export class MemoryOwner {
     return writer
   }
 
-  /** Admits a thread. What it gives is to be posted to that thread; release() when the thread has ended. */
+  /** Admits a thread. The handoff is to be posted to it; release() is to be called when the thread has ended. */
   connect(): ReaderHandoff {
     const { port1, port2 } = new MessageChannel()
     const reader = this.#admit({ send: (message) => port1.postMessage(message), close: () => port1.close() })
@@ -80,14 +84,14 @@ export class MemoryOwner {
     return { reader, clock: this.clock.buffer, port: port2 }
   }
 
-  /** Reads in this thread. */
+  /** A reader for the owner's own thread. */
   localReader(): MemoryReader {
     const source = new LocalSegmentSource()
     const reader = this.#admit({ send: (message) => source.send(message), close: () => undefined })
     return new MemoryReader({ reader, clock: this.clock.buffer, source })
   }
 
-  /** The thread is gone, or does not read any more: its pins with it. */
+  /** The thread has ended or does not read any more: its pins go with it. */
   release(reader: number): void {
     this.#readers[reader]?.close()
     this.#readers[reader] = undefined

@@ -1,7 +1,8 @@
-/** Thread: any. Everything that one thread reads of the shared memory: the clock and the arenas by name. */
+/** Thread: any. Everything that one thread reads of a storage cluster's memory: the clock and the arenas by name. */
 import type { MessagePort } from 'node:worker_threads'
 import { RevisionClockReader } from '../clock/revision-clock-reader.js'
 import { SharedArenaReader } from './arena-reader.js'
+import { ReleasedSegments } from './released-segments.js'
 import { PortSegmentSource, type SegmentMessage, type SegmentSource } from './segment-feed.js'
 import { SegmentTable } from './segment-table.js'
 
@@ -26,6 +27,7 @@ export class MemoryReader {
   readonly #byName = new Map<string, Arena>()
   readonly #clockRevision: () => number
   readonly #drain = (): void => this.drain()
+  readonly #released = new ReleasedSegments()
   #epoch = 0
 
   constructor({ reader, clock, source }: MemoryReaderOptions) {
@@ -35,20 +37,20 @@ export class MemoryReader {
     this.#clockRevision = () => this.clock.revision()
   }
 
-  /** From now on segments come and go also while nothing is read. */
+  /** From now on the thread takes in and lets go of segments also while it reads nothing. */
   start(): void {
     this.#source.listen((message) => this.#take(message))
   }
 
-  /** In a thread that got a ReaderHandoff. */
+  /** Makes the reader of a thread that was sent a ReaderHandoff. */
   static open(handoff: { reader: number; clock: SharedArrayBuffer; port: MessagePort }): MemoryReader {
     const { reader, clock, port } = handoff
     return new MemoryReader({ reader, clock, source: new PortSegmentSource(port) })
   }
 
   /**
-   * The arena of this name that is not closed. Ask each time rather than keep it: an arena that was dropped may have come
-   * again, under the same name.
+   * The arena of this name that is not closed. Ask each time rather than keep it: an arena that was dropped may have
+   * come again, under the same name.
    */
   arena(name: string): SharedArenaReader | undefined {
     this.drain()
@@ -63,7 +65,7 @@ export class MemoryReader {
     return arena.reader
   }
 
-  /** Of all segments that this thread keeps alive; for tests and for what the process reports. */
+  /** The size of all segments that this thread keeps alive; for tests and for the process's own report. */
   heldBytes(): number {
     let bytes = 0
     for (const { table } of this.#arenas.values())
@@ -71,7 +73,7 @@ export class MemoryReader {
     return bytes
   }
 
-  /** Takes in what the owner sent; costs one load when that is nothing. */
+  /** Takes in what the owner sent; when that is nothing, it costs one load. */
   drain(): void {
     const epoch = this.clock.epoch()
     if (epoch === this.#epoch) return
@@ -84,7 +86,7 @@ export class MemoryReader {
     if ('buffer' in message) {
       let arena = this.#arenas.get(message.arena)
       if (arena === undefined) {
-        arena = { name: message.name, table: new SegmentTable() }
+        arena = { name: message.name, table: new SegmentTable(this.#released.add) }
         this.#arenas.set(message.arena, arena)
         this.#byName.set(message.name, arena)
       }
@@ -95,7 +97,8 @@ export class MemoryReader {
     if (arena === undefined) return
     if (message.index !== undefined) arena.table.set(message.index, undefined)
     else {
-      // Snapshots that are being read keep the table; it goes with the last of them.
+      // Snapshots that are being read keep the arena's table; it goes with the last of them.
+      for (const [, { buffer }] of arena.table.entries()) this.#released.add(buffer)
       this.#arenas.delete(message.arena)
       if (this.#byName.get(arena.name) === arena) this.#byName.delete(arena.name)
     }

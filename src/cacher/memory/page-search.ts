@@ -4,7 +4,10 @@ import { PAGE_ARRAYS, PAGE_LENGTH, PAGE_LEVEL, PAGE_SIZE, PAGE_SKIP } from './me
 import { RECORD_KEY_BYTES, RECORD_KEY_LENGTH } from './record-layout.js'
 import { byteOffset, type SegmentTable, wordOffset } from './segment-table.js'
 
-/** Negative when the searched key is before the record's, 0 when equal; the first `from` bytes are known to be equal. */
+/**
+ * Compares the searched key with that of a record: negative when it comes before, 0 when both are equal. The first
+ * `from` bytes are known to be equal.
+ */
 function compareKey(key: KeyBuffer, table: SegmentTable, record: number, from: number): number {
   const { bytes, words } = table.of(record)
   const start = byteOffset(record) + RECORD_KEY_BYTES
@@ -54,7 +57,7 @@ function firstAtLeast(words: Int32Array, digests: number, n: number, wanted: num
   return low
 }
 
-/** The place of the key among the page's records: i when it is there, ~i when it would go to i. */
+/** The place of the key among the page's records: i when it is there, ~i when it would be inserted at i. */
 export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): number {
   const words = table.of(page).words
   const at = wordOffset(page)
@@ -66,7 +69,7 @@ export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): n
   const prefix = comparePrefix(key, table, words[records]!, skip)
   if (prefix !== 0) return prefix < 0 ? ~0 : ~n
   const wanted = digest(key.bytes, 0, key.length, skip)
-  // The records from low on with the same digest are the candidates.
+  // The candidates are the records from `low` on that have the same digest.
   let low = firstAtLeast(words, digests, n, wanted)
   let high = low
   while (high < n && words[digests + high] === wanted) high++
@@ -81,8 +84,8 @@ export function searchPage(table: SegmentTable, page: number, key: KeyBuffer): n
 }
 
 /**
- * The record of a leaf with this key, or 0. Whoever is in the page begins as its keys do, so the prefix needs no look of its
- * own, which would open one more record.
+ * The record of a leaf with this key, or 0. A key that belongs in the page begins as all its keys do; so the common
+ * prefix is not compared, which would open one more record.
  */
 function findInLeaf(table: SegmentTable, words: Int32Array, at: number, key: KeyBuffer): number {
   const slot = slotInLeaf(table, words, at, key)

@@ -1,6 +1,6 @@
 /**
- * Thread: any. What this thread reads of one arena, told to the owner through one word: the oldest. A pin on a newer
- * state needs no store, the older one keeps it.
+ * Thread: any. The pins of one thread on the states of one arena. The owner is told of the oldest pin alone, in one
+ * shared word, because a pin keeps all later states too.
  */
 import { assert } from '../../lib/assert.js'
 import { PIN_STRIDE, PINNED, PINS, sequenceDistance } from './memory-layout.js'
@@ -16,7 +16,7 @@ export class PinSet {
     this.#slot = PINS + PIN_STRIDE * reader
   }
 
-  /** Pins that are held. */
+  /** How many pins are held. */
   get size(): number {
     return this.#pins.length
   }

@@ -15,7 +15,10 @@ import {
 import { byteOffset, type Segment, type SegmentTable } from './segment-table.js'
 import type { RecordView } from './shared-memory.js'
 
-/** A vector of names and values in a record. Names are few: they are compared one after the other, byte by byte. */
+/**
+ * The names and values of a record's labels or fields. Names are few: they are compared one after the other, byte by
+ * byte.
+ */
 class RecordAttributes implements AttributeSet {
   readonly #record: RecordReader
   readonly #field: number
@@ -36,7 +39,7 @@ class RecordAttributes implements AttributeSet {
     return bytes.utf8Slice(value + 4, value + 4 + words[value >> 2]!)
   }
 
-  /** name, value, name, value, … */
+  /** Names and values in turn: name, value, name, value, … */
   toArray(): string[] {
     const { bytes, words } = this.#record.segment
     const vector = this.#vector()
@@ -53,7 +56,7 @@ class RecordAttributes implements AttributeSet {
     return at + this.#record.segment.words[at >> 2]!
   }
 
-  /** Where in the segment the value lies; 0 is nowhere. */
+  /** Where the value lies in the segment; 0 when the name is not there. */
   #find(name: string): number {
     const { bytes, words } = this.#record.segment
     const vector = this.#vector()
@@ -125,7 +128,7 @@ export class RecordReader implements RecordView {
     return this.#revision(RECORD_CREATE_REVISION)
   }
 
-  /** Where in the body the digits of the revision begin. */
+  /** Where in the body the digits of the object's resourceVersion begin. */
   get revisionOffset(): number {
     return this.#word(RECORD_REVISION_OFFSET)
   }

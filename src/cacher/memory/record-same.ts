@@ -1,4 +1,7 @@
-/** Thread: owner. Whether a record already holds what a draft would make it hold. */
+/**
+ * Thread: owner. Tells whether a record already holds what a draft would make it hold, so that it need not be written
+ * again.
+ */
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import type { RecordReader } from './record-reader.js'
 

@@ -1,6 +1,6 @@
 /**
- * Thread: owner. Makes records. A record is put together in a buffer of this thread and copied once: a copy into
- * shared memory whose source and target are not equally aligned costs three times as much (1.7 against 0.5 µs for 4 KB).
+ * Thread: owner. Makes records. A record is put together in a buffer of this thread and copied once: a copy into shared
+ * memory whose source and target are not equally aligned costs three times as much (1.7 against 0.5 µs for 4 KB).
  */
 import { assert } from '../../lib/assert.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
@@ -20,7 +20,7 @@ import {
 import { byteOffset, type SegmentTable, wordOffset } from './segment-table.js'
 
 const INITIAL_SCRATCH_BYTES = 64 * 1024
-/** A larger buffer is given back after the object that needed it. */
+/** A scratch buffer that grew beyond this is given back after the object that needed it. */
 const KEPT_SCRATCH_BYTES = 1024 * 1024
 
 export class RecordWriter {
@@ -64,7 +64,7 @@ export class RecordWriter {
     return this.#commit(body + draft.body.length + digits.length)
   }
 
-  /** The same object once more, with the revision of its deletion. */
+  /** Writes the record of an object once more, with the revision of its deletion. */
   writeTombstone(record: number, revision: number): number {
     const { bytes, words } = this.#table.of(record)
     const start = byteOffset(record)
@@ -126,7 +126,7 @@ export class RecordWriter {
     for (let i = 0; i < texts.length; i++) this.#string(vector + 4 + 4 * i, texts[i]!)
   }
 
-  /** Appends the text and points the offset at `field` to it. */
+  /** Appends the text and makes the offset at `field` lead to it. */
   #string(field: number, text: string): void {
     const bytes = this.#bytes
     const start = this.#end + 4
@@ -150,7 +150,7 @@ export class RecordWriter {
   }
 }
 
-/** Buffer.subarray() costs three times as much. */
+/** A view of a part of the bytes; Buffer.subarray() costs three times as much. */
 function part(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
 }

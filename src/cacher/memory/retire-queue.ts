@@ -1,6 +1,7 @@
 /**
- * Thread: owner. Blocks that an event took out of the newest state, in the order of the events: first they are in the window
- * (a state that is still served needs them), then, once the tail has passed their event, they wait for pins to go.
+ * Thread: owner. The blocks that events took out of the newest state, in the order of the events. A block is first in
+ * the window, because a state that is still served needs it; once the tail has passed its event, it waits for pins to
+ * be released.
  */
 import { sequenceDistance } from './memory-layout.js'
 
@@ -8,10 +9,13 @@ const WORDS = 3
 
 export class RetireQueue {
   readonly #free: (pointer: number, bytes: number) => void
-  /** sequence, pointer, bytes for each block; a circle whose size is a power of two. */
+  /** Sequence, pointer and bytes of each block, in a circular buffer whose capacity is a power of two. */
   #blocks = new Int32Array(64 * WORDS)
   #capacity = 64
-  /** Running numbers of the first block not freed, the first still in the window, and the end. */
+  /**
+   * The running numbers of the first block not freed, of the first that is still in the window, and of the next block
+   * to come.
+   */
   #first = 0
   #window = 0
   #end = 0
@@ -39,7 +43,7 @@ export class RetireQueue {
     this.#windowBytes += bytes
   }
 
-  /** The window has moved to `tail`. */
+  /** The window begins at `tail` now: blocks of earlier events wait for pins only. */
   evict(tail: number): void {
     while (this.#window < this.#end) {
       const at = this.#place(this.#window)
@@ -55,7 +59,7 @@ export class RetireQueue {
     return this.#first < this.#window
   }
 
-  /** Frees what left the window and belongs to events up to `oldestPin` (undefined: nobody pins). */
+  /** Frees the blocks that left the window and belong to events up to `oldestPin`; undefined when nobody pins. */
   reclaim(oldestPin: number | undefined): void {
     while (this.#first < this.#window) {
       const at = this.#place(this.#first)

@@ -1,21 +1,28 @@
 /**
- * Thread: any. How segments come from the owner to a reader thread: the owner sends a segment before it publishes
- * anything in it, and the reader takes what was sent, synchronously, before it follows a pointer. So no answer is
- * waited for. Messages of all arenas go over one port a thread.
+ * Thread: any. Brings segments from the owner to a reader thread. The owner sends a segment before it publishes
+ * anything in it, and the reader takes in what was sent, synchronously, before it follows a pointer; so neither side
+ * waits for the other. Messages of all arenas go over one port a thread.
  *
- * A thread that reads nothing takes them too, when its loop comes round: it would keep segments alive that the owner has freed.
+ * A thread that reads nothing takes in the messages too, when its event loop comes round: otherwise it would keep
+ * segments alive that the owner has freed.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 
 export type SegmentMessage =
   | { readonly arena: number; readonly name: string; readonly index: number; readonly buffer: SharedArrayBuffer }
-  /** Without a buffer: nothing lies in this segment any more; without an index: the arena is closed. */
+  /**
+   * A message without a buffer says that the segment was dropped; one without an index too says that the arena is
+   * closed.
+   */
   | { readonly arena: number; readonly index?: number }
 
 /** Where a reader takes segments from: a port, or a list in the owner's own thread. */
 export interface SegmentSource {
   receive(): SegmentMessage | undefined
-  /** Hands over what nobody has received, in the same order, soon after it was sent. Does not keep the thread alive. */
+  /**
+   * Hands over the messages that receive() has not given out, in the same order, soon after they were sent. Does not
+   * keep the thread alive.
+   */
   listen(take: (message: SegmentMessage) => void): void
 }
 
@@ -37,7 +44,7 @@ export class PortSegmentSource implements SegmentSource {
   }
 }
 
-/** For readers in the thread of the owner. */
+/** The source of readers in the owner's own thread. */
 export class LocalSegmentSource implements SegmentSource {
   readonly #messages: SegmentMessage[] = []
   #take: ((message: SegmentMessage) => void) | undefined

@@ -7,7 +7,7 @@ export interface SliceBuffer extends Buffer {
   utf8Slice(start: number, end: number): string
 }
 
-/** The views are made once: making one costs more than most reads. */
+/** The views of a segment are made once: making one costs more than most reads. */
 export interface Segment {
   readonly buffer: SharedArrayBuffer
   readonly words: Int32Array
@@ -20,17 +20,25 @@ function openSegment(buffer: SharedArrayBuffer): Segment {
 
 export class SegmentTable {
   readonly #segments: (Segment | undefined)[] = []
+  readonly #onReleased: (buffer: SharedArrayBuffer) => void
+
+  /** `onReleased` is given each segment that the table lets go of. */
+  constructor(onReleased: (buffer: SharedArrayBuffer) => void) {
+    this.#onReleased = onReleased
+  }
 
   set(index: number, buffer: SharedArrayBuffer | undefined): void {
     while (this.#segments.length < index) this.#segments.push(undefined)
+    const before = this.#segments[index]
     this.#segments[index] = buffer === undefined ? undefined : openSegment(buffer)
+    if (before !== undefined) this.#onReleased(before.buffer)
   }
 
   clear(): void {
-    this.#segments.length = 0
+    for (const segment of this.#segments.splice(0)) if (segment !== undefined) this.#onReleased(segment.buffer)
   }
 
-  /** The segments there are, with their numbers. */
+  /** The segments that there are, each with its number. */
   *entries(): IterableIterator<[number, Segment]> {
     for (const [index, segment] of this.#segments.entries()) if (segment !== undefined) yield [index, segment]
   }

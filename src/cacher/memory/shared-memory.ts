@@ -1,7 +1,7 @@
 /**
  * Thread: any. What the two sides of the shared memory offer: the owner writes, everybody else reads.
  *
- * One *clock* (ClockView) for the whole process: the revision up to which every resource's memory is complete.
+ * One *clock* (ClockView) a storage cluster: the revision up to which the memory of all its resources is complete.
  * One *arena* a resource: segments of shared memory with records, snapshot pages and a ring of events. Each ring
  * entry holds an event, the record it wrote, the record it replaced and the root of the snapshot after it; so the ring
  * is the window: a list at an exact revision, a continue token and a watch from a revision are served as long as
@@ -12,6 +12,7 @@
  * exactly the state at that revision.
  */
 import type { AttributeSet } from '../../api/selector.js'
+import type { MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 
 /**
@@ -25,7 +26,7 @@ export interface RecordView {
   readonly createRevision: number
   readonly labels: AttributeSet
   readonly fields: AttributeSet
-  /** Where in the body the digits of modRevision stand. */
+  /** Where in the body the digits of modRevision begin. */
   readonly revisionOffset: number
   /** The JSON that a client gets, as a view over shared memory. */
   body(): Uint8Array
@@ -33,13 +34,15 @@ export interface RecordView {
 
 /** The objects of one resource at one revision, ordered by the bytes of their keys. Holds a pin until released. */
 export interface Snapshot {
-  /** The revision it was asked for (or the clock's): what a list reports, at or after the last change it contains. */
+  /**
+   * The revision that was asked for, or the clock's: what a list reports. At or after the last change in the snapshot.
+   */
   readonly revision: number
   readonly size: number
   get(key: string): RecordView | undefined
   /** Visits [startKey, endKey) in order; stops when the visitor returns false. */
   scan(startKey: string, endKey: string, visit: (record: RecordView) => boolean | undefined): void
-  /** Number of keys in [startKey, endKey), without touching records it need not touch. */
+  /** How many keys lie in [startKey, endKey); opens only the records at both ends. */
   count(startKey: string, endKey: string): number
   release(): void
 }
@@ -53,13 +56,18 @@ export interface CacheEvent {
   readonly previous: RecordView | undefined
 }
 
-/** A position in the ring. Costs nothing while it waits. */
+/** A place in the ring. It costs nothing while it waits. */
 export interface EventCursor {
-  /** Everything up to this revision has been visited. Never beyond the clock, wherever the cursor was asked to begin. */
+  /**
+   * Everything up to this revision has been visited. Never beyond the clock, wherever the cursor was asked to begin.
+   */
   readonly revision: number
-  /** Something of every revision up to here that has events has been visited: later than `revision` within a revision. */
+  /**
+   * Some event of every revision up to here was visited; greater than `revision` while the cursor stands within a
+   * revision.
+   */
   readonly begun: number
-  /** Another cursor at the same place; from within a visit: after the event that is being visited. */
+  /** Another cursor at the same place; made during a visit, it stands after the event that is being visited. */
   fork(): EventCursor
   /**
    * Visits events after `revision` and not beyond the clock, in order; stops early when the visitor returns false
@@ -76,8 +84,8 @@ export interface ArenaReader {
   /** A cursor after `revision`, which may be ahead of the clock: then nothing up to it is visited. Throws `too-old`. */
   cursor(revision: number): EventCursor
   /**
-   * False while it fills, after it was dropped for its memory limit, when it lacks objects that cannot be read, or when
-   * closed: read storage instead.
+   * False while the arena fills, after it was dropped for its memory limit, when it lacks objects that cannot be read,
+   * and when it is closed: the storage is to be read instead.
    */
   ready(): boolean
 }
@@ -94,30 +102,16 @@ export interface ClockView {
 /** The owner's side of the clock; called once everything up to the revision is published in every arena. */
 export interface ClockWriter {
   revision(): number
-  /** Wakes who waits for it. An older revision has no effect. */
+  /** Moves the clock and wakes who waits for the revision. An older revision has no effect. */
   advance(revision: number): void
   /**
-   * The store itself went back (restored from a backup), and the clock with it. Only when every arena is closed: nobody may
+   * Sets the clock back, because the store went back (restored from a backup). Every arena must be closed: nobody may
    * find a state that the clock does not know of.
    */
   rewind(revision: number): void
 }
 
-export interface MemoryReport {
-  readonly segmentBytes: number
-  readonly usedBytes: number
-  readonly freeBytes: number
-  /** Waiting for a pin to go. */
-  readonly pinnedBytes: number
-  /** Kept for the window only: older states and events. */
-  readonly windowBytes: number
-  readonly objects: number
-  /** In the window, and how many it has room for. */
-  readonly events: number
-  readonly capacity: number
-}
-
-/** An object of the state that replace() is given. */
+/** One object of the state that replace() is given. */
 export interface ArenaEntry {
   readonly key: string
   readonly draft: RecordDraft
@@ -127,22 +121,28 @@ export interface ArenaEntry {
 
 /**
  * The owner's side of one arena. Nothing is visible before publish(). All methods are synchronous. Keys are the store's
- * own (`/registry/pods/default/a`). put() and replace() throw when the memory limit does not let them go on; the arena is
- * then of no more use: setReady(false), close().
+ * own (`/registry/pods/default/a`). put() and replace() throw when the memory limit does not let them go on; the arena
+ * is then of no more use: setReady(false), close().
  */
 export interface ArenaWriter {
   put(key: string, draft: RecordDraft, modRevision: number, createRevision: number): void
-  /** No effect when the key is not there. */
+  /** Has no effect when the key is not there. */
   delete(key: string, revision: number): void
-  /** The whole state at `revision`, in ascending key order: clears ring and window, so older cursors expire. */
+  /**
+   * Puts the whole state at `revision` in place, in ascending order of keys: clears ring and window, so older cursors
+   * expire.
+   */
   replace(entries: Iterable<ArenaEntry>, revision: number): void
-  /** Makes everything so far visible as of `revision`; the clock moves after all arenas have published. */
+  /** Makes every change so far visible as of `revision`; the clock moves once all arenas have published. */
   publish(revision: number): void
   setReady(ready: boolean): void
-  /** From now on it lacks objects that cannot be read. It is closed to all but followers (ResourceView.known), for good. */
+  /**
+   * From now on the arena lacks objects that cannot be read. It is closed for good to all but followers
+   * (ResourceView.known).
+   */
   setPartial(): void
   memory(): MemoryReport
-  /** Frees what left the window and is not pinned; also called by publish(). */
+  /** Frees blocks that left the window and are not pinned; publish() does so too. */
   reclaim(): void
   close(): void
 }

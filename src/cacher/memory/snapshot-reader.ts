@@ -56,7 +56,7 @@ export class SnapshotReader implements Snapshot {
     return key === '' ? 0 : rankOf(table, root, this.#source.key.set(key))
   }
 
-  /** Without an end: to the last. */
+  /** How many records lie before the end of a range; '' is the end of all keys. */
   #end(key: string): number {
     return key === '' ? this.size : this.#rank(key)
   }

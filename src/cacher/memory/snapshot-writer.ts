@@ -18,14 +18,14 @@ import { digest, searchPage, slotInLeaf } from './page-search.js'
 import { RECORD_KEY_BYTES, RECORD_KEY_LENGTH } from './record-layout.js'
 import { byteOffset, type Segment, type SegmentTable, wordOffset } from './segment-table.js'
 
-/** What a page holds at one place: a record, or a child under its first record. */
+/** One place of a page: a record of a leaf, or a child with the first record below it. */
 interface Item {
   readonly record: number
   readonly child: number
   readonly size: number
 }
 
-/** `n` items of `page`, less `removed` at `at`, with `added` there. */
+/** A page to be made: the `n` items of `page`, with those of `added` instead of the `removed` ones at `at`. */
 interface Splice {
   readonly page: number
   readonly level: number
@@ -35,19 +35,22 @@ interface Splice {
   readonly added: readonly Item[]
 }
 
-/** A page this empty looks for a neighbour to join; joined they leave room to grow. */
+/**
+ * A page filled less than UNDERFULL joins a neighbour when together they fill no more than JOINED, which leaves room to
+ * grow.
+ */
 const UNDERFULL = 0.25
 const JOINED = 0.75
-/** Built pages leave room, so that the first inserts do not split them all. */
+/** Pages that build() makes are filled to this part, so that the first inserts do not split them all. */
 const BUILD_FILL = 0.75
 
 export class SnapshotWriter {
   readonly #table: SegmentTable
   readonly #allocate: (bytes: number) => number
-  /** Pages that the change took out of the newest state, and pages it made. */
+  /** The pages that the change took out of the newest state, and the pages that it made. */
   readonly replaced: number[] = []
   readonly made: number[] = []
-  /** The way from the root to where the last search ended. */
+  /** The pages between the root and where the last search ended, and the place in each. */
   readonly #pages: number[] = []
   readonly #slots: number[] = []
   #found = 0
@@ -57,7 +60,7 @@ export class SnapshotWriter {
     this.#allocate = allocate
   }
 
-  /** Forgets what the last change replaced and made; find() and build() begin with it. */
+  /** Forgets the pages that the last change replaced and made; find() and build() begin with it. */
   begin(): void {
     this.replaced.length = 0
     this.made.length = 0
@@ -67,7 +70,7 @@ export class SnapshotWriter {
     return this.#writePage(0, [])
   }
 
-  /** The record with this key, or 0; put() and remove() work where it is or would be. */
+  /** The record with this key, or 0; put() and remove() work at the place where the search ended. */
   find(root: number, key: KeyBuffer): number {
     this.begin()
     this.#pages.length = 0
@@ -96,13 +99,13 @@ export class SnapshotWriter {
     return this.#change([{ record, child: 0, size: 1 }], this.#found === 0 ? 0 : 1)
   }
 
-  /** Takes out what find() found; gives the new root. */
+  /** Takes out the record that find() found; gives the new root. */
   remove(): number {
     assert(this.#found !== 0, 'only what was found can be removed')
     return this.#change([], 1)
   }
 
-  /** A whole index from records in ascending order of their keys. */
+  /** Makes a whole index of records in ascending order of their keys. */
   build(records: readonly number[]): number {
     this.begin()
     let items: Item[] = records.map((record) => ({ record, child: 0, size: 1 }))
@@ -145,7 +148,7 @@ export class SnapshotWriter {
   #root(items: readonly Item[]): number {
     if (items.length === 0) return this.empty()
     if (items.length > 1) return this.#writePage(this.#head(items[0]!.child).level + 1, items)
-    // A root with one child is not needed.
+    // A root with a single child is replaced by the child.
     let root = items[0]!.child
     for (;;) {
       const { level, n } = this.#head(root)
@@ -183,7 +186,7 @@ export class SnapshotWriter {
     const items = this.#items(splice.page)
     items.splice(at, removed, ...added)
     if (total <= capacity) return [this.#item(this.#writePage(level, items))]
-    // Keys that only ever grow (names with a time in them) leave full pages behind.
+    // Inserts at the end (names with a time in them) leave full pages behind them instead of half full ones.
     const half = at === n ? total - (capacity >> 3) : total >> 1
     return [
       this.#item(this.#writePage(level, items.slice(0, half))),
@@ -191,7 +194,7 @@ export class SnapshotWriter {
     ]
   }
 
-  /** Whether the digests of the page stay as they are: all new keys begin as the page's keys do. */
+  /** Whether the digests of the page stay valid, because all new keys have the page's common prefix. */
   #keepsPrefix({ page, added, n }: Splice): boolean {
     if (n === 0) return false
     const words = this.#table.of(page).words
@@ -202,7 +205,7 @@ export class SnapshotWriter {
     return true
   }
 
-  /** The changed page when digests stay as they are: three runs of copied words. */
+  /** Makes the page when digests stay valid: three runs of words are copied. */
   #copyPage({ page, level, n, at, removed, added }: Splice): number {
     const source = this.#table.of(page).words
     const from = wordOffset(page)
@@ -273,7 +276,7 @@ export class SnapshotWriter {
     return { level: words[at + PAGE_LEVEL]!, n: words[at + PAGE_LENGTH]! }
   }
 
-  /** The page as its parent holds it. */
+  /** The page as the item of its parent. */
   #item(page: number): Item {
     const words = this.#table.of(page).words
     const at = wordOffset(page)

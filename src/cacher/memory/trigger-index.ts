@@ -1,7 +1,7 @@
 /**
- * Thread: any. Watchers by the value that they require of a field (`spec.nodeName` of pods): an event costs one lookup for
- * the value it has and one for the value it had, however many watch. Each thread keeps its own, over one cursor an arena;
- * a watcher that falls behind goes on with a fork of that cursor.
+ * Thread: any. Finds watchers by the value that they require of a field (`spec.nodeName` of pods): an event costs one
+ * lookup for the value it has and one for the value it had, however many watch. Each thread keeps its own index, over
+ * one cursor an arena; a watcher that falls behind goes on with a fork of that cursor.
  */
 import type { CacheEvent } from './shared-memory.js'
 
@@ -20,7 +20,7 @@ export class TriggerIndex<W> {
     return size
   }
 
-  /** Without a value: the watcher is shown every event. Gives the way to take it out. */
+  /** A watcher without a value is shown every event. Gives the function that takes the watcher out. */
   add(value: string | undefined, watcher: W): () => void {
     if (value === undefined) {
       this.#others.add(watcher)
@@ -35,7 +35,10 @@ export class TriggerIndex<W> {
     }
   }
 
-  /** Calls once for each watcher that the event may concern: an object that changes its value leaves one and enters another. */
+  /**
+   * Calls once for each watcher that the event may concern: an object whose value changes leaves one watcher's
+   * selection and enters another's.
+   */
   visit(event: CacheEvent, call: (watcher: W) => void): void {
     for (const watcher of this.#others) call(watcher)
     if (this.#byValue.size === 0) return

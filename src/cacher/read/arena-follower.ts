@@ -1,31 +1,39 @@
 /**
- * Thread: any but the owner. Keeps something in this thread equal to one resource in shared memory: first everything, then
- * what changes. Whoever is about to use it calls sync(), which costs two loads when nothing has happened; so a decision
- * never rests on something older than the clock while memory is there, and nobody waits for it.
+ * Thread: any but the owner. Keeps a sink in this thread equal to one resource in shared memory: first it gives the
+ * sink everything, then what changes. Code that is about to use the sink calls sync(), which costs two loads when
+ * nothing has happened. So, while memory is there, no decision rests on a state older than the clock, and nobody waits.
  *
  *   unknown ──memory is there: sink.reset(), all of it──▶ following ──the ring has passed us, or a new arena──▶ (again)
  *                                                          │     ▲
  *                          memory is filled anew or dropped▼     │it is there again: sink.reset(), all of it
  *                                                         stale ─┘
  *
- * A stale follower leaves the last known state in force: who may do what must not hang on whether there is room in memory.
+ * A stale follower leaves the last known state in force: permissions must not depend on whether there is room in
+ * memory.
  */
 
 import { isStorageError } from '../../storage/contract/errors.js'
 import type { ArenaReader, EventCursor, RecordView, Snapshot } from '../memory/shared-memory.js'
 import type { ResourceView } from './resource-view.js'
 
-/** What follows. Records are views: take what is needed, keep no view. */
+/** What is kept equal to the resource. Records are views over shared memory: a sink copies what it needs of them. */
 export interface ArenaSink {
-  /** Forget everything: what follows, at once, is the whole state. */
+  /** Forgets everything. The whole new state is given next, in the same turn. */
   reset(): void
-  put(record: RecordView): void
+  /**
+   * `previous` is the object's state before; undefined for a new object, and for every object that is given after a
+   * reset.
+   */
+  put(record: RecordView, previous: RecordView | undefined): void
   delete(record: RecordView): void
 }
 
 export type FollowedView = Pick<ResourceView, 'clock' | 'known'>
 
-/** Is told when followers begin and cease to rest on what a resource was; StaleFollowers says it aloud. */
+/**
+ * Is told when something in this thread begins and ceases to rest on an old state of a resource; StaleFollowers reports
+ * it.
+ */
 export type StaleListener = (resource: string, stale: boolean) => void
 
 export class ArenaFollower {
@@ -44,7 +52,7 @@ export class ArenaFollower {
     this.#onStale = onStale
   }
 
-  /** Brings the sink up to the clock, or leaves it as it was last. False: nothing has ever been known. */
+  /** Brings the sink up to the clock, or leaves it in the last known state. False when no state has ever been known. */
   sync(): boolean {
     const revision = this.#source.clock.revision()
     const arena = this.#source.known()
@@ -58,7 +66,10 @@ export class ArenaFollower {
     return this.#lose()
   }
 
-  /** Calls back after each move of the clock that brought something; for those who act rather than answer. */
+  /**
+   * Syncs and calls back after each move of the clock, for those who act without being asked. The function that it
+   * returns ends this.
+   */
   follow(onSynced: (ready: boolean) => void): () => void {
     return this.#source.clock.onAdvance(() => onSynced(this.sync()))
   }
@@ -66,15 +77,18 @@ export class ArenaFollower {
   #advance(): boolean {
     const outcome = this.#cursor?.advance((event) => {
       if (event.type === 'DELETED') this.#sink.delete(event.record)
-      else this.#sink.put(event.record)
+      else this.#sink.put(event.record, event.previous)
       return true
     })
     return outcome !== undefined && outcome !== 'expired'
   }
 
-  /** False: memory went while it was opened. Nothing is forgotten before there is something to take its place. */
+  /**
+   * Gives the sink the whole state; false when the arena was closed before it could be opened. The sink is reset only
+   * when there is a new state to give it.
+   */
   #fill(arena: ArenaReader): boolean {
-    // Only a fill that went through leaves something to go on from.
+    // Both are set again only by a fill that succeeds, so that a failed one is not continued.
     this.#arena = undefined
     this.#cursor = undefined
     const opened = open(arena)
@@ -83,7 +97,7 @@ export class ArenaFollower {
     try {
       this.#sink.reset()
       snapshot.scan('', '', (record) => {
-        this.#sink.put(record)
+        this.#sink.put(record, undefined)
         return true
       })
     } finally {
@@ -109,7 +123,7 @@ export class ArenaFollower {
   }
 }
 
-/** A state and the place after it; undefined when the arena is closed or emptied meanwhile. */
+/** A state and the cursor after it; undefined when the arena was closed or emptied meanwhile. */
 function open(arena: ArenaReader): { snapshot: Snapshot; cursor: EventCursor } | undefined {
   let snapshot: Snapshot | undefined
   try {

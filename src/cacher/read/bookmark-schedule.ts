@@ -1,11 +1,11 @@
-/** Thread: any. When a watcher that asked for bookmarks gets one. */
+/** Thread: any. Decides when a watcher that asked for bookmarks gets one. */
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 
-/** About every minute, spread out so that watchers that began together do not stay together. */
+/** A bookmark comes about every minute, spread out so that watchers that began together do not stay together. */
 const INTERVAL_MS = 60_000
 const SPREAD = 0.1
-/** Before the caller ends the watch, so that its next one begins close to now. */
+/** So long before the watch ends there is a last bookmark, so that the client's next watch begins close to now. */
 const BEFORE_DEADLINE_MS = 2_000
 
 export class BookmarkSchedule {
@@ -14,7 +14,7 @@ export class BookmarkSchedule {
   #deadlineMs: number
   #nextMs: number
 
-  /** `deadline` in wall time; undefined: none. */
+  /** `deadline` is the wall time at which the watch ends; undefined when it has no end. */
   constructor(options: { clock: Clock; random: Random; deadline: number | undefined }) {
     this.#clock = options.clock
     this.#random = options.random
@@ -24,14 +24,14 @@ export class BookmarkSchedule {
     this.#nextMs = this.#following(now)
   }
 
-  /** Milliseconds until the next one; 0 when it is due. Infinity: never. */
+  /** Milliseconds until the next bookmark: 0 when it is due, Infinity when there is none. */
   dueIn(): number {
     return Math.max(this.#nextMs - this.#clock.monotonicMs(), 0)
   }
 
   sent(): void {
     const now = this.#clock.monotonicMs()
-    // The one before the deadline is sent once.
+    // The bookmark before the deadline is sent once.
     if (now >= this.#deadlineMs) this.#deadlineMs = Number.POSITIVE_INFINITY
     this.#nextMs = this.#following(now)
   }

@@ -1,6 +1,6 @@
 /**
- * Thread: any but the owner. The watch cache as a thread attaches to it over a port: a view of each resource, with the clock
- * and the fence of its storage cluster.
+ * Thread: any but the owner. The watch cache as a thread attaches to it over a port: a view of each resource, with the
+ * clock and the fence of its storage cluster.
  *
  *   attaching ──hello──▶ attached ──detach() or the owner's end──▶ detached (nothing is cached any more)
  */
@@ -35,7 +35,7 @@ export class CacheClient {
   readonly #views = new Map<string, ClientView>()
   readonly #questions = new PendingCalls<boolean>()
   readonly #attached = new Deferred<void>()
-  /** By cluster, to be sent when the turn ends. */
+  /** Drafts by cluster, sent when the turn ends. */
   readonly #drafts = new Map<number, HandedDraft[]>()
   #detached = false
 
@@ -43,7 +43,10 @@ export class CacheClient {
     this.#port = port
   }
 
-  /** Resolves when the owner has answered; rejects when it is gone. Does not keep the thread alive afterwards. */
+  /**
+   * Attaches this thread. Resolves when the owner has answered; rejects when the owner is gone. The port does not keep
+   * the thread alive afterwards.
+   */
   static async attach(port: MessagePort): Promise<CacheClient> {
     const client = new CacheClient(port)
     port.on('message', (message: OwnerToReader) => client.#take(message))
@@ -53,7 +56,7 @@ export class CacheClient {
     return client
   }
 
-  /** What serves reads of a resource; for one that is not cached, `arena()` is always undefined. */
+  /** The view of a resource; of one that is not cached, `arena()` is always undefined. */
   resource(name: string): ResourceView {
     let view = this.#views.get(name)
     if (view === undefined) {
@@ -69,12 +72,14 @@ export class CacheClient {
     return view
   }
 
-  /** To the embedded engine, for a RemoteKV; undefined on etcd. */
+  /** The port to the embedded engine, for a RemoteKV; undefined on etcd. */
   kvPort(cluster = 0): MessagePort | undefined {
     return this.#cluster(cluster).kvPort
   }
 
-  /** What is about to be written to etcd: all of a turn goes as one message. */
+  /**
+   * Hands the owner the draft of an object that is about to be written to etcd: the drafts of a turn go as one message.
+   */
   handDraft(cluster: number, draft: HandedDraft): void {
     if (this.#detached) return
     const drafts = this.#drafts.get(cluster)
@@ -84,7 +89,7 @@ export class CacheClient {
     }
     const collected = [draft]
     this.#drafts.set(cluster, collected)
-    // A turn, as for questions; the write itself goes to its socket no sooner.
+    // Sent with setImmediate, as questions are; the writes themselves go to their sockets no sooner.
     setImmediate(() => {
       this.#drafts.delete(cluster)
       if (!this.#detached)
@@ -92,7 +97,7 @@ export class CacheClient {
     })
   }
 
-  /** The owner forgets this thread and what it has pinned. */
+  /** Ends the attachment; the owner forgets this thread and its pins. */
   detach(): void {
     this.#end()
     this.#port.close()
@@ -146,8 +151,8 @@ export class CacheClient {
     const truth = new ClockTruth(truthBuffer)
     let collecting: Promise<boolean> | undefined
     const ask = (): Promise<boolean> => {
-      // All reads of a turn share a question; it is sent when the turn ends, so after all of them. A turn, not a microtask:
-      // the loop calls back for each connection that has something to say, and runs microtasks after each.
+      // All reads of a turn share a question, which is sent after the last of them. A turn, not a microtask: the loop
+      // calls back for each connection that has something to say, and runs microtasks after each.
       collecting ??= nextTurn().then(() => {
         collecting = undefined
         return this.#ask(index)

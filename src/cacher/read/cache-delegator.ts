@@ -1,7 +1,7 @@
 /**
- * Thread: any. `Storage` around a store: reads and watches out of shared memory wherever the read engine (resolve.ts, scan.ts,
- * follow.ts) says that this is right; everything else, and everything while memory is not ready, by the store. Here records
- * become objects; in the front end they become bytes on a socket.
+ * Thread: any. `Storage` with the watch cache around a store. Reads and watches are served from shared memory wherever
+ * the read engine (resolve.ts, scan.ts, follow.ts) allows it; the store serves everything else, and everything while
+ * memory is not ready. Here records become objects; in the front end they become bytes on a socket.
  */
 
 import type { CancelSignal } from '../../lib/cancellation.js'
@@ -33,12 +33,15 @@ import { scanPage } from './scan.js'
 export interface CacheDelegatorOptions<T> {
   readonly storage: Storage<T>
   readonly view: ResourceView
-  /** From a record's JSON, a view over shared memory that must not be kept. Every call gives a new object. */
+  /**
+   * Makes an object of a record's JSON, which is a view over shared memory and must not be kept. Every call makes a new
+   * object.
+   */
   readonly decodeBody: (body: Uint8Array) => T
   readonly newObject: () => T
-  /** Of the whole store; `/registry`. */
+  /** The prefix of the whole store: `/registry`. */
   readonly pathPrefix: string
-  /** Of the resource; `/pods`. */
+  /** The prefix of the resource: `/pods`. */
   readonly resourcePrefix: string
   readonly clock?: Clock
   readonly random?: Random
@@ -113,7 +116,7 @@ export class CacheDelegator<T> implements Storage<T> {
     return this.#storage.create(key, object, options)
   }
 
-  asStored(object: T): T {
+  asStored(object: T): T | Promise<T> {
     return this.#storage.asStored(object)
   }
 
@@ -140,7 +143,7 @@ export class CacheDelegator<T> implements Storage<T> {
     }
   }
 
-  /** For the watches that the storage serves, and for those that memory does. */
+  /** Asks for progress on the watches that the storage serves, and on those that memory serves. */
   async requestWatchProgress(): Promise<void> {
     await Promise.all([this.#storage.requestWatchProgress(), this.#view.fence.pass()])
   }
@@ -160,7 +163,7 @@ export class CacheDelegator<T> implements Storage<T> {
 
   readonly #parse = (resourceVersion: string): number => this.versioner.parseResourceVersion(resourceVersion)
 
-  /** Undefined when memory cannot give that state, or not any more. */
+  /** Reads from memory; undefined when memory does not have the state, or no longer has it. */
   async #read<R>(
     position: ReadPosition,
     signal: CancelSignal | undefined,
@@ -182,7 +185,7 @@ export class CacheDelegator<T> implements Storage<T> {
     }
   }
 
-  /** The newest copy at hand, which saves the store a read when it is current. */
+  /** Adds the newest copy at hand to the options: when it is current, it saves the store a read. */
   #withSuggestion<O extends { readonly cachedExistingObject?: T }>(key: string, options: O): O {
     const storedKey = this.#keys.object(key)
     const cachedExistingObject = this.#look(ANY.revision, (snapshot) => {
@@ -194,7 +197,7 @@ export class CacheDelegator<T> implements Storage<T> {
 
   #toObject(record: RecordView, revision: number): T {
     const object = this.#options.decodeBody(record.body())
-    // The body has its own version in it; another is wanted when an object only left a selection.
+    // The body has the revision of its last write. Another one is wanted when an object only left a selection.
     if (revision !== record.modRevision) this.versioner.updateObject(object, revision)
     return object
   }

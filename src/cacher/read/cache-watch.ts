@@ -1,4 +1,4 @@
-/** Thread: any. How a watch begins: in memory, in the storage, or in the storage until memory can go on. */
+/** Thread: any. Opens watches: in memory, in the storage, or in the storage until memory can go on. */
 import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { isStorageError, StorageError } from '../../storage/contract/errors.js'
@@ -57,13 +57,13 @@ export class CacheWatch<T> {
     }
   }
 
-  /** Ends its watches. */
+  /** Ends the watches that are open. */
   close(): void {
     this.#closed = true
     for (const watcher of [...this.#watchers]) watcher.stop()
   }
 
-  /** Undefined when memory does not reach back that far, or is not there. */
+  /** Gives undefined when memory does not reach back to the revision, or is not there. */
   #fromMemory(request: WatchRequest<T>, revision: number, initialEvents: boolean): WatchStream<T> | undefined {
     const { view, toObject, clock, random } = this.#options
     const {
@@ -112,7 +112,7 @@ export class CacheWatch<T> {
     const { predicate, sendInitialEvents = false } = options
     const storage = await this.#options.storage.watch(key, {
       ...options,
-      // The end of the initial events and progress tell when memory can go on, whether the client wants them or not.
+      // The storage's bookmarks are needed to tell when memory can go on, whether the client wants them or not.
       ...(initialEvents ? { sendInitialEvents: true, predicate: { ...predicate, allowWatchBookmarks: true } } : {}),
       progressNotify: true,
     })
@@ -125,7 +125,11 @@ export class CacheWatch<T> {
     })
   }
 
-  /** Memory has gone. A storage that is behind what was told went back, and would be silent until it has come so far again. */
+  /**
+   * Goes on in the storage, because memory no longer serves the resource. When the storage is behind the revision that
+   * the client was told, the store went back (restored from a backup), and a watch on it would be silent until it has
+   * come so far again.
+   */
   async #goOnInStorage(request: WatchRequest<T>, after: number): Promise<WatchStream<T>> {
     const current = await this.#options.storage.currentResourceVersion()
     if (current < after)
@@ -141,13 +145,13 @@ export class CacheWatch<T> {
   }
 }
 
-/** The same watch, after a revision. */
+/** The same watch, beginning after a revision. */
 function continued<T>(request: WatchRequest<T>, revision: number): WatchRequest<T> {
   const { sendInitialEvents: _, ...options } = request.options
   return { ...request, options: { ...options, resourceVersion: String(revision) } }
 }
 
-/** Once its arguments are accepted a watch fails with an event, as Kubernetes' clients expect. */
+/** Once its arguments are accepted, a watch fails with an ERROR event, as Kubernetes' clients expect. */
 function failed<T>(error: Error): WatchStream<T> {
   const queue = new WatchQueue<T>(() => undefined)
   queue.push({ type: 'ERROR', error })

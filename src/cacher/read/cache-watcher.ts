@@ -1,6 +1,6 @@
 /**
- * Thread: any. A watch on shared memory as a stream of objects. Nothing happens, and nothing is held, while nobody calls
- * next(): a watcher that does not read costs nobody anything.
+ * Thread: any. A watch on shared memory as a stream of objects. Nothing happens, and nothing is held, while nobody
+ * calls next(): a watcher that does not read costs nobody anything.
  *
  *   open ──stop()──▶ draining (what had happened by then is delivered) ──▶ ended
  *   open ──memory dropped──▶ succeeded (by a watch on the storage) ──▶ ended with it
@@ -18,26 +18,26 @@ import type { EventFeed, FeedOutcome } from './follow.js'
 export interface CacheWatcherOptions<T> {
   readonly feed: EventFeed
   readonly revisionClock: ClockView
-  /** The object of a record, with this version. */
+  /** Makes the object of a record, with `revision` as its resourceVersion. */
   readonly toObject: (record: RecordView, revision: number) => T
   readonly allowWatchBookmarks: boolean
-  /** A bookmark whenever the clock has moved and there is nothing else to tell. */
+  /** A bookmark is sent whenever the clock has moved and there is no event to send. */
   readonly progressNotify: boolean
-  /** After the initial events comes the bookmark that says so. */
+  /** Whether a bookmark says that the initial events are over. */
   readonly initialEventsEnd: boolean
   readonly deadline: number | undefined
   readonly clock: Clock
   readonly random: Random
   readonly signal: CancelSignal | undefined
-  /** Goes on after `revision` where memory no longer can. */
+  /** Opens a watch on the storage after `revision`, when memory can no longer go on. */
   readonly succeed: (revision: number) => Promise<WatchStream<T>>
-  /** Called once, when nothing more will be read from memory. */
+  /** Called once, when this watcher reads no more from memory. */
   readonly onEnd: (watcher: CacheWatcher<T>) => void
 }
 
 type Result<T> = IteratorResult<WatchEvent<T>, undefined>
 
-/** Events decoded ahead of the reader; bounds what a watcher holds. */
+/** So many events are decoded ahead of the reader, which bounds what a watcher holds. */
 const BATCH = 32
 const DONE = { done: true, value: undefined } as const
 
@@ -47,12 +47,12 @@ export class CacheWatcher<T> implements WatchStream<T> {
   readonly #queue: WatchEvent<T>[] = []
   #ended = false
   #successor: WatchStream<T> | undefined
-  /** Set by stop(): what came later is not delivered. */
+  /** The clock when stop() was called: later events are not delivered. */
   #lastRevision = Number.POSITIVE_INFINITY
   #endBookmarkDue: boolean
   #sentRevision: number
   #wake: (() => void) | undefined
-  /** next() calls are answered in order. */
+  /** Makes calls of next() wait for each other, so that they are answered in order. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(options: CacheWatcherOptions<T>) {
@@ -124,11 +124,15 @@ export class CacheWatcher<T> implements WatchStream<T> {
     return result
   }
 
-  /** Memory is no longer kept up. What it gave is delivered; the storage has the rest. */
+  /**
+   * Goes on with a watch on the storage, because memory is no longer kept up. Everything that memory gave has been
+   * delivered by now.
+   */
   async #succeed(): Promise<void> {
     const { feed, succeed } = this.#options
     const stopped = (): boolean => this.#ended || Number.isFinite(this.#lastRevision)
-    // In the middle of a state or of a revision nobody could say where to go on: the client begins again.
+    // In the middle of the initial state or of a revision there is no place to go on from, so the client has to begin
+    // again.
     if (stopped() || !feed.live || !feed.whole) return this.#end()
     try {
       this.#successor = await succeed(feed.seenRevision)
@@ -178,7 +182,7 @@ export class CacheWatcher<T> implements WatchStream<T> {
         return this.#queue.length - before < BATCH
       })
     } catch (cause) {
-      // Memory holds what could once be decoded: this is for a reader whose schema is older than the owner's.
+      // The owner could decode what memory holds: only a thread whose schema is older than the owner's comes here.
       this.#fail(cause)
       return 'more'
     }
@@ -203,7 +207,7 @@ export class CacheWatcher<T> implements WatchStream<T> {
     this.#queue.push({ type: 'BOOKMARK', resourceVersion: revision, initialEventsEnd: false })
   }
 
-  /** Resolves when the clock has moved from `seen`, a bookmark is due, or it was stopped. */
+  /** Resolves when the clock has moved from `seen`, a bookmark is due, or the watcher was stopped. */
   #moved(seen: number): Promise<void> {
     const { revisionClock, clock } = this.#options
     return new Promise((resolve) => {
@@ -217,7 +221,7 @@ export class CacheWatcher<T> implements WatchStream<T> {
       const dueMs = this.#bookmarks?.dueIn() ?? Number.POSITIVE_INFINITY
       const timer = dueMs === Number.POSITIVE_INFINITY ? undefined : clock.after(dueMs, wake)
       const unlisten = revisionClock.onAdvance(wake)
-      // It may have moved between the look at the feed and the registration.
+      // The clock may have moved between the look at the feed and the registration of the listener.
       if (revisionClock.revision() !== seen || this.#ended || Number.isFinite(this.#lastRevision)) wake()
     })
   }

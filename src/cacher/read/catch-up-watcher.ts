@@ -1,7 +1,7 @@
 /**
- * Thread: any. A watch that memory cannot serve yet: it begins before the window (a client that comes back after a restart
- * of this process, where the store's own log still has what it missed), or memory is still filling. It is served
- * by the storage until memory has what follows, and then goes on there; the client sees one stream.
+ * Thread: any. A watch that memory cannot serve yet: it begins before the window (a client that comes back after a
+ * restart of this process, where the store's own log still has what it missed), or memory is still filling. It is
+ * served by the storage until memory has what follows, and then goes on there; the client sees one stream.
  *
  *   storage ──the event after everything memory lacks──▶ memory
  */
@@ -9,11 +9,11 @@ import type { WatchEvent, WatchStream } from '../../storage/contract/interface.j
 
 export interface CatchUpOptions<T> {
   readonly storage: WatchStream<T>
-  /** The stream of everything after `revision`, once memory can give it; asked before each event. */
+  /** Gives the stream of everything after `revision` once memory has it; asked before each event. */
   readonly handOver: (revision: number) => WatchStream<T> | undefined
-  /** The storage begins with what exists, and a bookmark at its end. */
+  /** Whether the storage begins with what exists, and a bookmark at its end. */
   readonly initialEvents: boolean
-  /** Which of the storage's bookmarks the client asked for. */
+  /** Which of the storage's bookmarks the client gets. */
   readonly passInitialEventsEnd: boolean
   readonly passProgress: boolean
 }
@@ -24,7 +24,7 @@ export class CatchUpWatcher<T> implements WatchStream<T> {
   readonly #options: CatchUpOptions<T>
   #memory: WatchStream<T> | undefined
   #stopped = false
-  /** The events of a state say nothing about how far the stream is. */
+  /** True during the initial events: their revisions say nothing about how far the stream is. */
   #initial: boolean
   #passedRevision = 0
   #turn: Promise<unknown> = Promise.resolve()
@@ -76,7 +76,7 @@ export class CatchUpWatcher<T> implements WatchStream<T> {
     return true
   }
 
-  /** True when memory will deliver this event (or needs not), with all that follow. */
+  /** True when memory delivers this event and all that follow; a bookmark needs no delivery. */
   #takesOver(event: WatchEvent<T>): boolean {
     if (event.type === 'ERROR' || this.#stopped) return false
     if (event.type === 'BOOKMARK' && event.initialEventsEnd) {

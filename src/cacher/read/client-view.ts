@@ -3,8 +3,9 @@
  *
  *   unknown (the first cluster stands in) ──the owner's notice names the cluster──▶ bound, for good
  *
- * A view may be asked for before the owner has told this thread of its resource (a definition that has just come). So it
- * looks for its cluster when it is asked, and who listened to its clock before is told of the right one afterwards.
+ * A view may be asked for before the owner has told this thread of its resource (a definition that has just come). So
+ * the view looks for its cluster at each call, and listeners of the stand-in's clock are moved to the right clock by
+ * bind().
  */
 import type { Fence } from '../clock/fence.js'
 import type { ArenaReader, ClockView } from '../memory/shared-memory.js'
@@ -19,7 +20,10 @@ export interface ViewCluster {
 export interface ClientViewOptions {
   /** The cluster of the resource; undefined while this thread does not know it. */
   readonly cluster: () => ViewCluster | undefined
-  /** Stands in for it until then: nothing of the resource can be in memory yet. */
+  /**
+   * The cluster whose clock and fence are used until the resource's own is known. Nothing of the resource can be in
+   * memory before that.
+   */
   readonly standIn: () => ViewCluster
   readonly arena: () => ArenaReader | undefined
   readonly known: () => ArenaReader | undefined
@@ -66,7 +70,10 @@ export class ClientView implements ResourceView {
     return this.#options.fallen()
   }
 
-  /** The owner has told of the resource. */
+  /**
+   * The owner has told this thread of the resource: those who listened to the stand-in's clock listen to the right one
+   * now.
+   */
   bind(): void {
     if (this.#find() === undefined) return
     for (const early of this.#earlyListeners) {

@@ -1,15 +1,15 @@
 /**
- * Thread: any. Which lists find their objects by the value of a field: those by a field that is asked for again and again,
- * as each kubelet asks for the pods of its node. Making an index costs more than one list.
+ * Thread: any. Decides which lists find their objects by an index over a field: those by a field that is asked for
+ * again and again, as each kubelet asks for the pods of its node. Making an index costs more than one list.
  */
 import { FieldIndex } from '../memory/field-index.js'
 import type { ArenaReader, RecordView, Snapshot } from '../memory/shared-memory.js'
 import type { KeyRange } from './key-range.js'
 import type { Trigger } from './trigger.js'
 
-/** So many lists by one field are read through before an index is made. */
+/** So many lists by one field scan all records before an index is made. */
 const WORTH_AFTER = 3
-/** Fewer objects are as quickly read through. */
+/** Among fewer objects than this a scan is as quick as an index. */
 const WORTH_OBJECTS = 256
 
 interface Asked {

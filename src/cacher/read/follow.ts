@@ -1,12 +1,14 @@
 /**
- * Thread: any. The third verb of the read engine: one watch on shared memory, without a promise or an object in it. What
- * exists comes first, when that is wanted, then what happens, as it looks to somebody who sees only what the selectors select.
+ * Thread: any. The third verb of the read engine: one watch on shared memory, without a promise or an object in it.
+ * What exists comes first, when that is wanted, then what happens, as it looks to somebody who sees only what the
+ * selectors select.
  *
  *   initial ──last key──▶ live
  *
- * Between two calls a feed holds neither a pin nor a copy. The state it starts from is opened again at its exact revision
- * each time, so a reader that is too slow for the window loses its watch and costs nobody else anything. Its place among the
- * events is a cursor: a revision and a place within it, because one revision may hold many events of a resource.
+ * Between two calls a feed holds neither a pin nor a copy. The state it starts from is opened again at its exact
+ * revision each time, so a reader that is too slow for the window loses its watch and costs nobody else anything. Its
+ * place among the events is a cursor: a revision and a place within it, because one revision may hold many events of a
+ * resource.
  */
 import { isTooOld } from '../../storage/contract/errors.js'
 import type { ArenaReader, CacheEvent, EventCursor, RecordView, Snapshot } from '../memory/shared-memory.js'
@@ -18,7 +20,10 @@ export interface EventFeedOptions {
   readonly arena: ArenaReader
   readonly range: KeyRange
   readonly selectors: RecordSelectors
-  /** Begins with the state at this revision, or after it. May lie ahead of the clock when there is no state to begin with. */
+  /**
+   * The feed begins with the state at this revision, or after it. Without a state to begin with it may lie ahead of the
+   * clock.
+   */
   readonly revision: number
   readonly initialEvents: boolean
   /** How the records of the state are found; the snapshot's own scan when undefined. */
@@ -26,14 +31,14 @@ export interface EventFeedOptions {
 }
 
 /**
- * `revision` is the event's. DELETED comes with the last state that was seen: its own version when it only left the
- * selection, so whoever passes it on sets `revision`.
+ * `revision` is that of the event. DELETED comes with the last state that was seen, whose own revision is older when
+ * the object only left the selection; so whoever passes it on sets `revision`.
  */
 export type FeedVisitor = (type: EventType, record: RecordView, revision: number) => boolean | undefined
 
 /**
- * `more`: there is more, or the state it started from has just ended. `ended`: the memory is no longer kept up (the resource
- * was dropped or is read anew). `expired`: the window has passed the reader.
+ * `more`: there is more, or the initial state has just ended. `ended`: memory is no longer kept up (the resource was
+ * dropped or is listed anew). `expired`: the window has passed the feed.
  */
 export type FeedOutcome = 'current' | 'more' | 'expired' | 'ended'
 
@@ -44,7 +49,7 @@ export class EventFeed {
   #cursor: EventCursor
   #initialKey: string | undefined
 
-  /** Throws `too-old` when the window begins later, `not-ready` when there is nothing to read. */
+  /** Throws `too-old` when the window begins after the revision, `not-ready` when there is nothing to read. */
   constructor(options: EventFeedOptions) {
     this.#options = options
     this.startRevision = options.revision
@@ -53,33 +58,33 @@ export class EventFeed {
     this.#initialKey = options.initialEvents ? options.range.startKey : undefined
   }
 
-  /** False while what comes is the state it starts from. */
+  /** False while the feed gives its initial state. */
   get live(): boolean {
     return this.#initialKey === undefined
   }
 
-  /** Everything up to here has been visited; meaningful once live. Never beyond the clock. */
+  /** Every event up to this revision has been visited; says something once the feed is live. Never beyond the clock. */
   get revision(): number {
     return this.#cursor.revision
   }
 
-  /** Nothing up to here is for its reader: it was visited, or lies before the revision that was asked for. */
+  /** No event up to this revision is still to come: it was visited, or lies before the revision that was asked for. */
   get seenRevision(): number {
     return Math.max(this.startRevision, this.#cursor.revision)
   }
 
-  /** It stands between two revisions, not within one. */
+  /** True when the feed stands between two revisions, not within one. */
   get whole(): boolean {
     return this.#cursor.begun === this.#cursor.revision
   }
 
-  /** Visits what there is, until the visitor returns false. */
+  /** Visits the state or the events that there are, until the visitor returns false. */
   advance(visit: FeedVisitor): FeedOutcome {
     const result = this.#initialKey === undefined ? this.#follow(visit) : this.#visitState(this.#initialKey, visit)
     return this.#options.arena.ready() || result === 'more' ? result : 'ended'
   }
 
-  /** Goes on from another's place, up to which everything has been delivered. */
+  /** Goes on at another feed's cursor, up to which everything has been delivered to this feed's reader too. */
   resumeAt(cursor: EventCursor): void {
     this.#cursor = cursor
   }

@@ -3,7 +3,7 @@ import { prefixEnd } from '../../storage/contract/kv.js'
 
 export interface KeyRange {
   readonly startKey: string
-  /** Not in it. */
+  /** The first key after the range. */
   readonly endKey: string
 }
 

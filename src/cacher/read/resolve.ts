@@ -16,7 +16,7 @@ import { type ReadPosition, tooLargeResourceVersion } from '../../storage/contra
 import type { ArenaReader, Snapshot } from '../memory/shared-memory.js'
 import type { ResourceView } from './resource-view.js'
 
-/** As Kubernetes waits for its watch cache to become fresh, and what it tells clients then. */
+/** Kubernetes waits as long for its watch cache to become fresh, and then tells clients the same. */
 const FRESH_LIMIT_MS = 3_000
 const RETRY_AFTER_SECONDS = 1
 
@@ -26,7 +26,7 @@ export const ANY: ReadPosition = { revision: 0, minimumRevision: 0, consistent: 
 /** Is told how reads fared; the series of metrics are one. */
 export interface ReadObserver {
   waited(durationMs: number): void
-  /** A read that had to have everything acknowledged: memory had it in time, or the storage is asked. */
+  /** Counts a read that had to see everything acknowledged: memory had it in time, or the storage is asked. */
   consistent(fromMemory: boolean): void
 }
 
@@ -36,7 +36,7 @@ export interface WaitOptions {
   readonly observer?: ReadObserver | undefined
 }
 
-/** The state that a GET asks for; `parse` as for a list. */
+/** The position of a GET; `parse` reads a resourceVersion, as for a list. */
 export function resolveGet(resourceVersion: string, parse: (resourceVersion: string) => number): ReadPosition {
   if (resourceVersion === '') return NEWEST
   const minimumRevision = parse(resourceVersion)
@@ -44,8 +44,9 @@ export function resolveGet(resourceVersion: string, parse: (resourceVersion: str
 }
 
 /**
- * True, at once or later: memory is where the position wants it. False: the storage must answer. Rejects with `too-large`
- * when the clock does not reach a revision in time. No promise when nothing is waited for.
+ * True, at once or later, when memory is where the position wants it; false when the storage must answer. Rejects with
+ * `too-large` when the clock does not reach a revision in time. There is a promise only when there is something to wait
+ * for.
  */
 export function arrive(view: ResourceView, position: ReadPosition, wait: WaitOptions): true | Promise<boolean> {
   if (position.consistent) return passFence(view, wait)
@@ -74,7 +75,8 @@ function passFence(view: ResourceView, { clock, observer }: WaitOptions): true |
 
 async function waitFor(view: ResourceView, revision: number, wait: WaitOptions): Promise<true> {
   const { clock, signal, observer } = wait
-  // The revision may lie outside what the stream watches (somebody else's key): the fence makes the stream move.
+  // The revision may have been written outside the watched prefix (somebody else's key): the fence makes the stream
+  // move on.
   void view.fence.pass()
   const limit = new AbortController()
   const end = (): void => limit.abort()
@@ -84,7 +86,7 @@ async function waitFor(view: ResourceView, revision: number, wait: WaitOptions):
   try {
     await view.clock.reached(revision, limit.signal)
   } catch (error) {
-    // Only the limit and the caller end the wait.
+    // The limit and the caller end the wait; any other failure is passed on.
     if (!limit.signal.aborted) throw error
     const current = view.clock.revision()
     if (current < revision) throw tooLargeResourceVersion(revision, current, RETRY_AFTER_SECONDS)
@@ -97,8 +99,9 @@ async function waitFor(view: ResourceView, revision: number, wait: WaitOptions):
 }
 
 /**
- * The state of the arena at the position; undefined when it has left the window or memory has gone: the storage has it. A
- * snapshot counts only if its arena is still ready after it was taken (ResourceRegistration.createArena says why).
+ * The state of the arena at the position; undefined when the state has left the window or the arena has gone, and the
+ * storage must answer. A snapshot counts only if its arena is still ready after it was taken
+ * (ResourceRegistration.createArena says why).
  */
 export function openSnapshot(arena: ArenaReader | undefined, revision: number): Snapshot | undefined {
   if (arena === undefined) return undefined
@@ -114,11 +117,11 @@ export function openSnapshot(arena: ArenaReader | undefined, revision: number): 
   return undefined
 }
 
-/** Where a watch begins. */
+/** Where a watch begins, and with what. */
 export interface WatchPosition extends ReadPosition {
-  /** It begins with what exists. */
+  /** Whether the watch begins with what exists. */
   readonly initialEvents: boolean
-  /** Events after this revision; undefined: after the state that it begins with, or after that of now. */
+  /** The watch gives the events after this revision; undefined when it begins with a state, or with now. */
   readonly after: number | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Thread: any but the owner. Says that something in this thread rests on the last known state of a resource, because the
- * resource is not in memory now: one warning when it begins, one line when it is over, and a gauge meanwhile.
+ * Thread: any but the owner. Says that something in this thread rests on the last known state of a resource, because
+ * the resource is not in memory now: one warning when it begins, one line when it is over, and a gauge meanwhile.
  */
 import { parseGroupResource } from '../../api/group-version.js'
 import type { Logger } from '../../lib/logger.js'

@@ -1,4 +1,6 @@
-/** Thread: any. The field by whose value a reader's objects can be found, when its selector requires one value of it. */
+/**
+ * Thread: any. The field by whose value a reader's objects can be found, when its selector requires one value of it.
+ */
 import type { RecordSelectors } from './record-selectors.js'
 
 /** A field and the one value of it that a reader can see. */
@@ -7,7 +9,7 @@ export interface Trigger {
   readonly value: string
 }
 
-/** The range of keys narrows a reader to its namespace already. */
+/** Not used as a trigger: the range of keys narrows a reader to its namespace already. */
 const NAMESPACE = 'metadata.namespace'
 
 export function triggerOf(

@@ -1,10 +1,10 @@
-/** Thread: any. What an event is to somebody who sees only what the selectors select. */
+/** Thread: any. How an event looks to a watcher, who sees only the objects that its selectors select. */
 import type { CacheEvent, RecordView } from '../memory/shared-memory.js'
 import { type RecordSelectors, selects, selectsAll } from './record-selectors.js'
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** Undefined: nothing is seen of it. */
+/** The type that the event has for a watcher with these selectors; undefined when the watcher sees nothing of it. */
 export function visibleType(event: CacheEvent, selectors: RecordSelectors): EventType | undefined {
   if (selectsAll(selectors)) return event.type
   const before = event.previous !== undefined && selects(selectors, event.previous)
@@ -14,8 +14,8 @@ export function visibleType(event: CacheEvent, selectors: RecordSelectors): Even
 }
 
 /**
- * The state that is shown. An object that only left the selection is shown as it was when it was last seen; that record has
- * an older revision than the event, and whoever passes it on sets the event's.
+ * The record that is shown with the event. An object that only left the selection is shown as it was last seen; that
+ * record has an older revision than the event, and whoever passes it on sets the event's.
  */
 export const shownRecord = (event: CacheEvent, type: EventType): RecordView =>
   type === 'DELETED' && event.type !== 'DELETED' ? event.previous! : event.record

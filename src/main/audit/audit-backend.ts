@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../lib/clock.js'
 import type { AuditBatchConfig } from '../../protocol/main-audit.js'
 import { eventText, type ReadEvent, truncated } from './event-text.js'
 
-/** Takes a batch out of the process. Throws when it cannot. */
+/** Takes a batch of events out of the process. Throws when it cannot. */
 export interface AuditBackend {
   readonly name: string
   write(events: readonly ReadEvent[]): Promise<void> | void
@@ -14,11 +14,11 @@ export interface BackendQueueOptions {
   readonly backend: AuditBackend
   readonly config: AuditBatchConfig
   readonly clock: Clock
-  /** Events that never got out. */
+  /** Is told of events that were never written. */
   readonly onLost: (events: number, why: unknown) => void
 }
 
-/** In `batch` mode a buffer in front of a backend; in the others nothing but the truncation. */
+/** Stands before a backend: in `batch` mode as a buffer, in the other modes for truncation alone. */
 export class BackendQueue {
   readonly #options: BackendQueueOptions
   readonly #waiting: ReadEvent[] = []
@@ -37,7 +37,7 @@ export class BackendQueue {
     return this.#options.config.mode === 'blocking-strict'
   }
 
-  /** Resolves when they are out (blocking modes) or waiting (batch). False: some are lost. */
+  /** Resolves when the events are written (blocking modes) or wait (batch). False when some are lost. */
   async add(events: readonly ReadEvent[]): Promise<boolean> {
     const { config, onLost } = this.#options
     const fitting = config.truncate ? this.#truncated(events) : events
@@ -96,7 +96,7 @@ export class BackendQueue {
     })
   }
 
-  /** How long until the next batch may go; 0: it may, and has taken its token. */
+  /** How long until the next batch may go; 0 when it may, and has taken its token. */
   #takeToken(): number {
     const { throttle, throttleQps, throttleBurst } = this.#options.config
     if (!throttle) return 0
@@ -124,7 +124,7 @@ export class BackendQueue {
     }
   }
 
-  /** Batches of at most so many bytes. */
+  /** Splits a batch into parts of at most so many bytes. */
   *#parts(batch: readonly ReadEvent[]): Iterable<readonly ReadEvent[]> {
     const { truncate, maxBatchBytes } = this.#options.config
     if (!truncate) {

@@ -1,17 +1,17 @@
 /**
- * Thread: main, or a front end's own. The way from a front end to the audit thread. Never waits: what does not fit into the
- * buffer is dropped and counted.
+ * Thread: main, or a front end's own. The way from a front end to the audit thread. It never waits: events that do not
+ * fit into the buffer are dropped and counted.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { Deferred } from '../../lib/deferred.js'
 import type { AuditItem, AuditReply, AuditRequest } from '../../protocol/main-audit.js'
 
-/** Bodies that are on their way; beyond it events are dropped, whatever their number. */
+/** The most bytes of bodies that are on their way; beyond it events are dropped, whatever their number. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
 
 export interface AuditLineOptions {
   readonly port: MessagePort
-  /** Events that may be on their way. */
+  /** The most events that may be on their way. */
   readonly bufferSize: number
   readonly onDropped: (events: number) => void
   readonly onFailed: (events: number) => void
@@ -41,19 +41,19 @@ export class AuditLine {
     port.unref()
   }
 
-  /** False: dropped. */
+  /** False when the item was dropped. */
   send(item: AuditItem): boolean {
     return this.#add(item, undefined)
   }
 
-  /** True once it is written; false when it could not be, or was dropped. */
+  /** True once the item is written; false when it could not be, or was dropped. */
   write(item: AuditItem): Promise<boolean> {
     const written = new Deferred<boolean>()
     if (!this.#add(item, written)) written.resolve(false)
     return written.promise
   }
 
-  /** Resolves when everything is out. */
+  /** Resolves when every item has been taken by the audit thread. */
   async close(): Promise<void> {
     if (this.#ended) return
     this.#flush()
@@ -68,7 +68,7 @@ export class AuditLine {
       this.#options.onDropped(1)
       return false
     }
-    // All of a turn cross together.
+    // All items of a turn cross together.
     if (this.#collected.length === 0) setImmediate(() => this.#flush())
     this.#collected.push(item)
     this.#sent.push({ bytes, written })

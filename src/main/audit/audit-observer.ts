@@ -22,11 +22,11 @@ export interface AuditObserverOptions {
   readonly policy: AuditPolicy
   readonly line: Pick<AuditLine, 'send' | 'write'>
   readonly clock: Clock
-  /** Requests wait until their first event is written; `strict`: and fail when it cannot be. */
+  /** Whether requests wait until their first event is written; with `strict` they fail when it cannot be. */
   readonly blocking: 'no' | 'yes' | 'strict'
   readonly onEvent: () => void
   readonly onLevel: (level: string) => void
-  /** A request fails because its event could not be written. */
+  /** Called when a request fails because its event could not be written. */
   readonly onRejected: () => void
 }
 
@@ -98,7 +98,10 @@ export class AuditObserver implements RequestObserver {
     this.#options.line.send(this.#item(request, pending, pending.decision, stage, responseStatus(status)))
   }
 
-  /** Nobody knows who it was; that somebody tried is worth a line. */
+  /**
+   * Makes an event of a request that authentication refused: who it was is not known, but that somebody tried is worth
+   * a line.
+   */
   #refused(request: ObservedRequest, pending: Pending, status: number): void {
     if (status !== 401) return
     const decision = this.#options.policy.decide(undefined, request.info)
@@ -120,7 +123,7 @@ export class AuditObserver implements RequestObserver {
       ...(wantsRequest
         ? {
             requestBody: (bytes: Uint8Array) => {
-              // The bytes themselves go to the pool.
+              // The body is copied, because the bytes themselves go to the pool.
               if (bytes.byteLength > 0) pending.requestBody = { bytes: new Uint8Array(bytes), contentType, gzip: false }
             },
           }
@@ -240,7 +243,10 @@ function objectReference({ info }: ObservedRequest): AuditObjectReference {
   }
 }
 
-/** Whom proxies say it came from, then who it came from. What clients write there and is no address is left out. */
+/**
+ * The addresses that proxies name, then the one that the request came from. Entries of clients that are no address are
+ * left out.
+ */
 function sourceAddresses({ credentials }: ObservedRequest): string[] {
   const addresses = new Set<string>()
   const add = (address: string): void => {

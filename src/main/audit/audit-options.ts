@@ -1,23 +1,23 @@
 /** Thread: main. The flags of audit, and the configuration that they make. */
 import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { readKubeconfig } from '../../auth/kubeconfig.js'
 import type { AuditBatchConfig, AuditLogConfig, AuditWebhookConfig } from '../../protocol/main-audit.js'
+import { fileProblem, folderProblem } from '../flags/file-checks.js'
 import { flagBoolean, flagDurationMs, flagNumber, flagText } from '../flags/flag-values.js'
-import type { Flag, FlagType, FlagValues } from '../flags/flags.js'
+import { type Flag, type FlagValues, flagsOf } from '../flags/flags.js'
 import { type AuditPolicyDocument, parseAuditPolicy } from './audit-policy.js'
 
-const AUDIT = 'Audit'
+/** The path of a log that stands for standard output. */
+const STANDARD_OUTPUT = '-'
 const MODES = ['batch', 'blocking', 'blocking-strict']
 
-const flag = (name: string, type: FlagType, preset: string, help: string): Flag => ({
-  name,
-  type,
-  default: preset,
-  group: AUDIT,
-  help,
-})
+const flag = flagsOf('Audit')
 
-/** `maxSize`, `throttle`: a file takes events one by one, a webhook in batches that must not follow too closely. */
+/**
+ * The flags of one backend. `maxSize` and `throttle` differ: a file takes events one by one, a webhook in batches that
+ * must not follow too closely.
+ */
 function backendFlags(kind: 'log' | 'webhook', maxSize: string, throttle: string): Flag[] {
   const name = (rest: string): string => `audit-${kind}-${rest}`
   return [
@@ -53,7 +53,7 @@ export const AUDIT_FLAGS: readonly Flag[] = [
   ...backendFlags('webhook', '400', 'true'),
 ]
 
-/** Plain data: front-end threads and the audit thread are built from it. */
+/** The configuration of audit: plain data, of which front-end threads and the audit thread are built. */
 export interface AuditConfig {
   readonly policy: AuditPolicyDocument
   readonly log: AuditLogConfig | undefined
@@ -76,22 +76,22 @@ function batchConfig(values: FlagValues, kind: 'log' | 'webhook'): AuditBatchCon
   }
 }
 
-/** Undefined: nothing is to be recorded, or nowhere. */
+/** Undefined when there is no policy, or no place to write events to. */
 export function auditConfig(values: FlagValues): AuditConfig | undefined {
   const file = flagText(values, 'audit-policy-file')
-  const path = flagText(values, 'audit-log-path')
+  const logPath = flagText(values, 'audit-log-path')
   const configFile = flagText(values, 'audit-webhook-config-file')
-  if (file === '' || (path === '' && configFile === '')) return undefined
+  if (file === '' || (logPath === '' && configFile === '')) return undefined
   const parsed = parseAuditPolicy(readFileSync(file, 'utf8'))
   if ('errors' in parsed) return undefined
   return {
     policy: parsed.policy,
     log:
-      path === ''
+      logPath === ''
         ? undefined
         : {
             ...batchConfig(values, 'log'),
-            path,
+            path: logPath,
             format: flagText(values, 'audit-log-format') as AuditLogConfig['format'],
             maxSizeMb: flagNumber(values, 'audit-log-maxsize'),
             maxAgeDays: flagNumber(values, 'audit-log-maxage'),
@@ -121,11 +121,21 @@ export function auditErrors(values: FlagValues): string[] {
   }
   if (file !== '')
     attempt('audit-policy-file', () => {
+      const problem = fileProblem(file)
+      if (problem !== undefined) throw new Error(problem)
       const parsed = parseAuditPolicy(readFileSync(file, 'utf8'))
       if ('errors' in parsed) errors.push(...parsed.errors.map((error) => `--audit-policy-file: ${file}: ${error}`))
     })
   const configFile = flagText(values, 'audit-webhook-config-file')
-  if (configFile !== '') attempt('audit-webhook-config-file', () => void readKubeconfig(configFile))
+  if (configFile !== '')
+    attempt('audit-webhook-config-file', () => {
+      const problem = fileProblem(configFile)
+      if (problem !== undefined) throw new Error(problem)
+      readKubeconfig(configFile)
+    })
+  const logPath = flagText(values, 'audit-log-path')
+  const folder = logPath === '' || logPath === STANDARD_OUTPUT ? undefined : folderProblem(path.dirname(logPath))
+  if (folder !== undefined) errors.push(`--audit-log-path: ${folder}`)
   if (!['json', 'legacy'].includes(flagText(values, 'audit-log-format')))
     errors.push('--audit-log-format must be json or legacy')
   for (const kind of ['log', 'webhook'] as const) {
@@ -136,6 +146,9 @@ export function auditErrors(values: FlagValues): string[] {
       if (flagNumber(values, name) < 1) errors.push(`--${name} must be at least 1`)
     }
     const eventBytes = flagNumber(values, `audit-${kind}-truncate-max-event-size`)
+    if (eventBytes < 1) errors.push(`--audit-${kind}-truncate-max-event-size must be at least 1`)
+    if (flagNumber(values, `audit-${kind}-truncate-max-batch-size`) < 1)
+      errors.push(`--audit-${kind}-truncate-max-batch-size must be at least 1`)
     if (
       flagBoolean(values, `audit-${kind}-truncate-enabled`) &&
       eventBytes > flagNumber(values, `audit-${kind}-truncate-max-batch-size`)

@@ -25,7 +25,7 @@ interface PolicyRule {
   readonly omitManagedFields?: boolean
 }
 
-/** Plain data: it crosses to front-end threads with the configuration. */
+/** The policy as plain data: it crosses to front-end threads with the configuration. */
 export interface AuditPolicyDocument {
   readonly rules: readonly PolicyRule[]
   readonly omitStages?: readonly string[]
@@ -102,7 +102,7 @@ export class AuditPolicy {
     this.#none = { level: 'None', omitStages: new Set(), omitManagedFields }
   }
 
-  /** The first rule that matches decides; what none matches is not recorded. */
+  /** The first rule that matches decides; a request that no rule matches is not recorded. */
   decide(user: UserInfo | undefined, info: RequestInfo): AuditDecision {
     for (const { rule, decision } of this.#rules) if (matches(rule, user, info)) return decision
     return this.#none
@@ -139,7 +139,7 @@ function matchesResources(groups: readonly GroupResources[], info: RequestInfo):
   })
 }
 
-/** `pods`, `pods/log`, `pods/*`, `*\/scale`, `*`. */
+/** Whether a name of a rule matches: `pods`, `pods/log`, `pods/*`, `*\/scale`, `*`. */
 function matchesName(name: string, { resource, subresource }: RequestInfo): boolean {
   const whole = subresource === '' ? resource : `${resource}/${subresource}`
   if (name === whole || name === '*') return true

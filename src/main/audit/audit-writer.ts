@@ -1,4 +1,7 @@
-/** Thread: audit. Items in, events out: each front end's in the order in which it sent them. */
+/**
+ * Thread: audit. Makes events of the items that front ends send, and writes those of each in the order in which it sent
+ * them.
+ */
 import type { Logger } from '../../lib/logger.js'
 import type { AuditItem, AuditReply, AuditRequest } from '../../protocol/main-audit.js'
 import type { BackendQueue } from './audit-backend.js'
@@ -7,7 +10,7 @@ import { type ReadEvent, readItem } from './event-text.js'
 export class AuditWriter {
   readonly #queues: readonly BackendQueue[]
   readonly #logger: Logger
-  /** One after another, so that a log is in order. */
+  /** The last write: the next one waits for it, so that a log is in order. */
   #last: Promise<void> = Promise.resolve()
 
   constructor(queues: readonly BackendQueue[], logger: Logger) {
@@ -21,7 +24,7 @@ export class AuditWriter {
         reply({ type: 'closed' })
         return
       }
-      reply({ type: 'written', items: request.items.length, failed: await this.#write(request.items) })
+      reply({ type: 'written', items: request.items.length, failed: await this.#attempt(request.items) })
     })
     return this.#last
   }
@@ -29,6 +32,16 @@ export class AuditWriter {
   async close(): Promise<void> {
     await this.#last
     await Promise.all(this.#queues.map((queue) => queue.close()))
+  }
+
+  /** What fails counts as not written: those who wait are told, and the next items go on. */
+  async #attempt(items: readonly AuditItem[]): Promise<number> {
+    try {
+      return await this.#write(items)
+    } catch (error) {
+      this.#logger.error({ err: error, events: items.length }, 'audit events could not be written')
+      return items.length
+    }
   }
 
   async #write(items: readonly AuditItem[]): Promise<number> {

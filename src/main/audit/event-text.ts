@@ -1,4 +1,7 @@
-/** Thread: audit. An event as the text that is written: bodies become objects in it, what is too large loses them. */
+/**
+ * Thread: audit. An event as the text that is written: its bodies become objects in it, and an event that is too large
+ * loses them.
+ */
 import { gunzipSync } from 'node:zlib'
 import { BuiltinSchemas } from '../../api/builtin-schema.js'
 import { parseGroupVersion } from '../../api/group-version.js'
@@ -15,7 +18,7 @@ const schemas = new BuiltinSchemas()
 /** An event with its bodies read. */
 export interface ReadEvent {
   readonly event: AuditEvent
-  /** JSON text; undefined when there is none or it could not be read. */
+  /** The request's body as JSON text; undefined when there is none or it could not be read. */
   readonly requestObject: string | undefined
   readonly responseObject: string | undefined
 }
@@ -35,7 +38,7 @@ export function eventText({ event, requestObject, responseObject }: ReadEvent): 
   return text
 }
 
-/** Without its bodies if it is too large; undefined if it still is. */
+/** The event, without its bodies when it is too large; undefined when it is still too large then. */
 export function truncated(read: ReadEvent, maxBytes: number): ReadEvent | undefined {
   if (Buffer.byteLength(eventText(read)) <= maxBytes) return read
   const annotations = { ...read.event.annotations, 'audit.k8s.io/truncated': 'true' }
@@ -50,7 +53,7 @@ function parsed({ bytes, contentType, gzip }: AuditBody): Json | undefined {
     if (contentType.includes('yaml')) return parseYaml(plain.toString()).value
     return parseJson(plain).value
   } catch {
-    // What is no object of any kind is not shown as one.
+    // A body that is no object of any kind is not shown as one.
     return undefined
   }
 }
@@ -77,7 +80,7 @@ function dropManagedFields(value: Json): void {
   if (Array.isArray(items)) for (const item of items) dropManagedFields(item)
 }
 
-/** A failure says why in its body. */
+/** Adds the reason of a failure, which stands in the body of the answer. */
 function withStatus(event: AuditEvent, body: AuditBody): AuditEvent {
   const value = parsed(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value['kind'] !== 'Status') return event

@@ -24,11 +24,11 @@ const DAY_MS = 24 * 3_600_000
 const STDOUT = 1
 
 export interface LogFileOptions {
-  /** `-`: standard output, never rotated. */
+  /** The path of the file; `-` for standard output, which is never rotated. */
   readonly path: string
-  /** 0: never begun anew. */
+  /** The size at which the file is begun anew; 0 for never. */
   readonly maxSizeMb: number
-  /** 0: whatever their age or number. */
+  /** The age at which rotated files go; 0 when they are kept whatever their age. So with their number below. */
   readonly maxAgeDays: number
   readonly maxBackups: number
   readonly compress: boolean

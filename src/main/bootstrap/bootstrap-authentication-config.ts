@@ -16,7 +16,7 @@ const COLLECTION = '/api/v1/namespaces/kube-system/configmaps'
 const NAME = 'extension-apiserver-authentication'
 const SYNC_MS = 60_000
 
-/** As much of it as others have to know; files behind it may be written anew. */
+/** The parts of the configuration that others have to know; the files behind it may be written anew. */
 export type TrustedClients = Pick<AuthenticationConfig, 'clientCa' | 'frontProxy'>
 
 interface ConfigMap extends KubeObject {
@@ -74,12 +74,12 @@ function listOf(text = '[]'): string[] {
     const value: unknown = JSON.parse(text)
     return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
   } catch {
-    // Somebody wrote something else there: it is replaced.
+    // Somebody wrote another value there, which is replaced.
     return []
   }
 }
 
-/** Each certificate once, those that have expired not at all. */
+/** Each certificate once, without those that have expired. */
 function certificates(text: string, nowMs: number): string {
   const kept = new Map<string, string>()
   for (const block of certificateBlocks(text)) {
@@ -94,7 +94,7 @@ function parse(block: string): X509Certificate | undefined {
   try {
     return new X509Certificate(block)
   } catch {
-    // Not a certificate after all: nobody could trust it.
+    // The text is no certificate, so nobody could trust it.
     return undefined
   }
 }

@@ -19,11 +19,13 @@ const PORT_NAME = 'https'
 const SKIP_MIRROR = 'endpointslice.kubernetes.io/skip-mirror'
 const SYNC_MS = 10_000
 
-/** Who else is there. */
+/** The other servers on the same storage. */
 export interface Peers {
-  /** Says that this server is there; gives all that are. */
+  /** Says that this server is there; gives the addresses of all that are. */
   hold(): Promise<string[]>
-  /** This server goes; gives those that stay. Undefined: nobody is told. */
+  /**
+   * Says that this server goes; gives the addresses of those that stay. Undefined: the endpoints are left as they are.
+   */
   drop(): Promise<string[] | undefined>
 }
 
@@ -31,9 +33,9 @@ export interface KubernetesServiceOptions {
   readonly client: LoopbackClient
   readonly clusterIP: string
   readonly nodePort: number
-  /** Where this server listens. */
+  /** The port that this server listens on. */
   readonly port: number
-  /** Undefined: the service has no endpoints that this server knows of. */
+  /** Undefined when this server knows of no endpoints of the service. */
   readonly peers: Peers | undefined
 }
 
@@ -89,7 +91,7 @@ function serviceObject(clusterIP: string, targetPort: number, nodePort: number):
   }
 }
 
-/** Writes only what differs. */
+/** Keeps the endpoints and their slice right, and writes only what differs. */
 class EndpointReconciler {
   readonly #client: LoopbackClient
   readonly #port: number
@@ -153,7 +155,7 @@ class EndpointReconciler {
       await this.#client.update(`${SLICES}/${NAME}`, { ...wanted, metadata: { ...metadata, ...wanted.metadata } })
       return
     }
-    // The family of a slice cannot change.
+    // The address family of a slice cannot change, so the slice is made anew.
     if (found !== undefined) await this.#client.delete(`${SLICES}/${NAME}`)
     await this.#client.create(SLICES, wanted)
   }

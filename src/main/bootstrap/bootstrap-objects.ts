@@ -12,7 +12,7 @@ const SYSTEM_CRITICAL = 2_000_000_000
 export const SYSTEM_NAMESPACES_TASK = 'system namespaces'
 export const SERVICE_CIDR_TASK = 'default service CIDR'
 
-/** Also made again when somebody has deleted one. */
+/** The namespaces are also made again when somebody has deleted one. */
 export const systemNamespaces = (client: LoopbackClient): BootstrapTask => ({
   name: SYSTEM_NAMESPACES_TASK,
   everyMs: MINUTE_MS,
@@ -64,7 +64,7 @@ const CIDRS = '/apis/networking.k8s.io/v1/servicecidrs'
 const CIDR_NAME = 'kubernetes'
 const CIDR_MANAGER = 'kubernetes-service-cidr-controller'
 
-/** The ranges of the flags as an object: made once, widened to a second family, said to be ready. */
+/** The ranges of the flags as a ServiceCIDR: it is made once, widened to a second family, and said to be ready. */
 export function defaultServiceCIDR(client: LoopbackClient, cidrs: readonly string[], now: () => string): BootstrapTask {
   const identity = { apiVersion: 'networking.k8s.io/v1', kind: 'ServiceCIDR', metadata: { name: CIDR_NAME } }
   const current = async (): Promise<ServiceCIDR | undefined> => {

@@ -20,14 +20,14 @@ import { LoopbackClient } from './loopback-client.js'
 import { ServerRequests } from './server-requests.js'
 
 const REPAIR_MS = 3 * 60_000
-/** A server that is not heard of for so long is gone. */
+/** A server whose lease was not renewed for so long is gone. */
 const LEASE_SECONDS = 15
 
 export interface BootstrapParts {
   readonly config: Config
   readonly pool: Pool
   readonly clock: Clock
-  /** Where the server listens. */
+  /** The port that the server listens on. */
   readonly port: number
   readonly trusted: () => TrustedClients
   readonly logger: Logger

@@ -13,10 +13,10 @@ export interface BootstrapTask {
   readonly name: string
   /** Names of tasks that must be done before. */
   readonly after?: readonly string[]
-  /** Runs again so long after its last end. */
+  /** The task runs again so long after it has ended. */
   readonly everyMs?: number
   run(): Promise<void>
-  /** When the server goes. */
+  /** Called when the server stops. */
   stop?(): Promise<void>
 }
 
@@ -41,7 +41,7 @@ export class Bootstrap implements Closable {
     this.#options = options
   }
 
-  /** A task that fails again and again is logged: the server serves all the same, as it would without the object. */
+  /** A task that fails again and again is logged, and the server serves without what the task would have made. */
   async start(): Promise<void> {
     const done = new Map<string, Promise<void>>()
     for (const task of this.#options.tasks) {
@@ -102,7 +102,7 @@ export class Bootstrap implements Closable {
     this.#timers.set(task.name, timer)
   }
 
-  /** What is under way when the server goes is waited for: a task is stopped after it ran, never beside. */
+  /** Remembers a run, so that close() waits for it: a task is stopped after it ran, never beside. */
   #track(run: Promise<void>): Promise<void> {
     const tracked = run.finally(() => this.#running.delete(tracked))
     this.#running.add(tracked)

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.js'
 import type { Status } from '../../api/status.js'
 import type { ServerAnswer, ServerRequests } from './server-requests.js'
 
-/** What the server was told when it asked itself. */
+/** The failure that the server was told when it asked itself. */
 export class LoopbackError extends Error {
   override readonly name = 'LoopbackError'
   readonly status: number
@@ -21,19 +21,19 @@ export class LoopbackClient {
     this.#requests = requests
   }
 
-  /** Undefined when it does not exist. */
+  /** Undefined when the object does not exist. */
   async get(path: string): Promise<KubeObject | undefined> {
     const answer = await this.#requests.send({ method: 'GET', path })
     return answer.status === 404 ? undefined : objectOf(answer)
   }
 
-  /** Undefined when it exists. */
+  /** Undefined when the object exists already. */
   async create(path: string, object: KubeObject): Promise<KubeObject | undefined> {
     const answer = await this.#requests.send({ method: 'POST', path, object })
     return answer.status === 409 ? undefined : objectOf(answer)
   }
 
-  /** Looks first, so that a start on what is there only reads. */
+  /** Creates the object unless it exists. It looks first, so that a later start only reads. */
   async ensure(collection: string, object: KubeObject): Promise<void> {
     const found = await this.get(`${collection}/${object.metadata?.name ?? ''}`)
     if (found === undefined) await this.create(collection, object)

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.js'
 import { resolveRequestInfo } from '../request/request-info-resolver.js'
 import type { PoolRunner } from '../threads/pool.js'
 
-/** Names the manager of what it writes, as kube-apiserver does. */
+/** The user agent, which names the manager of the fields that the server writes, as with kube-apiserver. */
 const USER_AGENT = 'kube-apiserver/keelson'
 const TIMEOUT_MS = 60_000
 
@@ -17,7 +17,7 @@ export interface ServerAnswer {
 export interface ServerRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** `fieldManager=…`; '' for none. */
+  /** The query: `fieldManager=…`; '' for none. */
   readonly query?: string
   readonly contentType?: string
   readonly object?: object

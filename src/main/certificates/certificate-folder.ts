@@ -7,21 +7,31 @@
  *   admin.crt admin.key           a year; system:masters
  *   admin.kubeconfig              with these inside
  *   sa.key                        signs service-account tokens; never replaced
+ *   front-proxy-ca.crt .key       ten years; an authority of its own: whoever it signs may name users in headers
+ *   front-proxy-client.crt .key   a year; this server's, shown to extension API servers
  */
-import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
+import { createPublicKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import path from 'node:path'
-import { type CertificateSpec, issuerOf, type KeyAndCertificate, makeCertificate } from './certificate.js'
+import { type CertificateSpec, issuerOf, type KeyAndCertificate, makeCertificate, makeKey } from './certificate.js'
 
 const DAY_MS = 24 * 3600 * 1000
 const AUTHORITY_LIFE_MS = 3650 * DAY_MS
 const LIFE_MS = 365 * DAY_MS
-/** Clocks of clients may be behind. */
+/** Certificates begin so long ago, because the clocks of clients may be behind. */
 const BACKDATED_MS = 3600 * 1000
-/** What has less than this part of its life left is made anew. */
+/** A certificate with less than this part of its life left is made anew. */
 const RENEW_AT = 1 / 4
-const AUTHORITY_NAME = 'keelson-ca'
+/** An authority: its file, and its name in certificates. */
+interface AuthorityName {
+  readonly file: string
+  readonly commonName: string
+}
+const AUTHORITY: AuthorityName = { file: 'ca', commonName: 'keelson-ca' }
+const FRONT_PROXY_AUTHORITY: AuthorityName = { file: 'front-proxy-ca', commonName: 'keelson-front-proxy-ca' }
+/** The common name of this server's certificate as a front proxy; kubeadm's. */
+export const FRONT_PROXY_NAME = 'front-proxy-client'
 export const ADMIN_NAME = 'kubernetes-admin'
 
 export interface Pair {
@@ -46,7 +56,7 @@ export class CertificateFolder {
     return this.file('ca.crt')
   }
 
-  /** For all of the hosts; made anew when one is missing. */
+  /** The server's certificate for all of the hosts; it is made anew when it lacks one. */
   server(hosts: readonly string[]): Pair {
     return this.#pair('apiserver', { commonName: 'kube-apiserver', use: 'server', hosts })
   }
@@ -55,16 +65,22 @@ export class CertificateFolder {
     return this.#pair('admin', { commonName: ADMIN_NAME, organizations: ['system:masters'], use: 'client' })
   }
 
+  get frontProxyAuthorityFile(): string {
+    this.frontProxy()
+    return this.file(`${FRONT_PROXY_AUTHORITY.file}.crt`)
+  }
+
+  frontProxy(): Pair {
+    return this.#pair('front-proxy-client', { commonName: FRONT_PROXY_NAME, use: 'client' }, FRONT_PROXY_AUTHORITY)
+  }
+
   serviceAccountKeyFile(): string {
     const file = this.file('sa.key')
-    if (!existsSync(file)) {
-      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      this.write('sa.key', privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
-    }
+    if (!existsSync(file)) this.write('sa.key', makeKey())
     return file
   }
 
-  /** The file is there whole or not at all, and only its owner may read it. */
+  /** Writes a file whole or not at all; only its owner may read it. */
   write(name: string, text: string, mode = 0o600): string {
     if (!existsSync(this.#folder)) mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     const file = this.file(name)
@@ -76,27 +92,31 @@ export class CertificateFolder {
     return file
   }
 
-  #pair(name: string, spec: Pick<CertificateSpec, 'commonName' | 'organizations' | 'use' | 'hosts'>): Pair {
-    const authority = this.#authority()
+  #pair(
+    name: string,
+    spec: Pick<CertificateSpec, 'commonName' | 'organizations' | 'use' | 'hosts'>,
+    by = AUTHORITY,
+  ): Pair {
+    const authority = this.#authority(by)
     const pair = { certFile: this.file(`${name}.crt`), keyFile: this.file(`${name}.key`) }
     const existing = this.#read(name)
     if (existing !== undefined && this.#isGood(existing, authority, spec.hosts ?? [])) return pair
     const { certificate, key } = makeCertificate(
       { ...spec, ...this.#life(LIFE_MS, Date.parse(authority.certificate.validTo)) },
-      issuerOf(AUTHORITY_NAME, authority.key, authority.certificate.publicKey),
+      issuerOf(by.commonName, authority.key, authority.certificate.publicKey),
     )
-    // The key first: until the certificate is there too, the two do not fit, and nobody takes them over.
+    // The key is written first: until the certificate is there too, the two do not fit, and nobody takes them.
     this.write(`${name}.key`, key)
     this.write(`${name}.crt`, certificate, 0o644)
     return pair
   }
 
-  #authority(): { readonly certificate: X509Certificate; readonly key: string } {
-    let existing = this.#read('ca')
+  #authority({ file, commonName }: AuthorityName): { readonly certificate: X509Certificate; readonly key: string } {
+    let existing = this.#read(file)
     if (existing === undefined || !this.#hasTime(new X509Certificate(existing.certificate))) {
-      existing = makeCertificate({ commonName: AUTHORITY_NAME, use: 'authority', ...this.#life(AUTHORITY_LIFE_MS) })
-      this.write('ca.key', existing.key)
-      this.write('ca.crt', existing.certificate, 0o644)
+      existing = makeCertificate({ commonName, use: 'authority', ...this.#life(AUTHORITY_LIFE_MS) })
+      this.write(`${file}.key`, existing.key)
+      this.write(`${file}.crt`, existing.certificate, 0o644)
     }
     return { certificate: new X509Certificate(existing.certificate), key: existing.key }
   }

@@ -2,7 +2,15 @@
  * Thread: main. Makes certificates with P-256 keys. Written over node:crypto: the library at hand (@peculiar/x509) takes
  * 300 to 650 ms to load, which is more than the whole start may cost; this takes a millisecond a certificate.
  */
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto'
 import { isIP } from 'node:net'
 import {
   bitString,
@@ -15,22 +23,22 @@ import {
   time,
   trueValue,
   utf8String,
-} from './der-writer.js'
+} from '../../api/x509/der-writer.js'
 
 export interface CertificateSpec {
   readonly commonName: string
   readonly organizations?: readonly string[]
   readonly use: 'authority' | 'server' | 'client'
-  /** Of servers: names and addresses. */
+  /** The names and addresses of a server's certificate. */
   readonly hosts?: readonly string[]
   readonly notBeforeMs: number
   readonly notAfterMs: number
 }
 
 export interface KeyAndCertificate {
-  /** PEM. */
+  /** The certificate as PEM. */
   readonly certificate: string
-  /** PEM, PKCS #8. */
+  /** The private key as PEM, PKCS #8. */
   readonly key: string
 }
 
@@ -43,9 +51,24 @@ interface Issuer {
 const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'))
 const USAGES = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 
-/** Without an issuer it signs itself. */
+/**
+ * Makes a P-256 key, as PEM, PKCS #8. Key objects that generateKeyPairSync() returns are not used: in Node 20 they share a lock with
+ * the job that made them. When the garbage collector ends that job while export() holds the lock, the thread waits for itself, and
+ * the start never ends (seen once, on a busy machine). Key objects that are read from PEM have a lock of their own.
+ */
+export function makeKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  return privateKey
+}
+
+/** Makes a certificate; without an issuer it is self-signed. */
 export function makeCertificate(spec: CertificateSpec, issuer?: Issuer): KeyAndCertificate {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = makeKey()
+  const [privateKey, publicKey] = [createPrivateKey(key), createPublicKey(key)]
   const by = issuer ?? { name: subject(spec), key: privateKey, publicKey }
   const serial = randomBytes(16)
   serial[0]! &= 0x7f
@@ -60,13 +83,10 @@ export function makeCertificate(spec: CertificateSpec, issuer?: Issuer): KeyAndC
     element(0xa3, sequence(...extensions(spec, publicKey, by.publicKey))),
   )
   const certificate = sequence(body, ECDSA_WITH_SHA256, bitString(sign('sha256', body, by.key)))
-  return {
-    certificate: pem('CERTIFICATE', certificate),
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-  }
+  return { certificate: pem('CERTIFICATE', certificate), key }
 }
 
-/** What signs with this key and the name of this certificate; the name as it stands in it. */
+/** The issuer that signs with this key, under the name of its certificate. */
 export function issuerOf(commonName: string, key: string, publicKey: KeyObject): Issuer {
   return { name: subject({ commonName }), key: createPrivateKey(key), publicKey }
 }
@@ -81,7 +101,7 @@ function extensions(spec: CertificateSpec, publicKey: KeyObject, issuerKey: KeyO
     sequence(oid(type), ...(critical ? [trueValue()] : []), octetString(value))
   const authority = spec.use === 'authority'
   const all = [
-    // digitalSignature; an authority also keyCertSign and cRLSign
+    // The usage of the key: digitalSignature; for an authority also keyCertSign and cRLSign.
     extension('2.5.29.15', true, authority ? bitString(Buffer.of(0x86), 1) : bitString(Buffer.of(0x80), 7)),
     extension('2.5.29.19', true, authority ? sequence(trueValue()) : sequence()),
     extension('2.5.29.14', false, octetString(keyIdentifier(publicKey))),

@@ -3,7 +3,7 @@ import { lookupTable } from '../../lib/lookup-table.js'
 
 export const TLS_VERSIONS = ['VersionTLS12', 'VersionTLS13'] as const
 
-/** Of TLS 1.2; those of 1.3 are all safe and cannot be chosen, there as here. */
+/** The suites of TLS 1.2; those of 1.3 are all safe and cannot be chosen, in kube-apiserver as here. */
 const SUITES: Readonly<Record<string, string>> = lookupTable({
   TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
   TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
@@ -24,7 +24,7 @@ const OF_VERSION_13 = new Set(['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384
  */
 const NOTHING_OF_VERSION_12 = 'ECDHE-PSK-AES128-CBC-SHA'
 
-/** Forward secrecy and authenticated encryption only. */
+/** The default suites have forward secrecy and authenticated encryption. */
 const DEFAULT = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -37,7 +37,7 @@ const DEFAULT = [
 export const unknownSuites = (names: readonly string[]): string[] =>
   names.filter((name) => SUITES[name] === undefined && !OF_VERSION_13.has(name))
 
-/** Names are known already. */
+/** The suites as OpenSSL takes them; the names were checked before. */
 export function cipherList(minVersion: string, suites: readonly string[]): string {
   if (minVersion === 'VersionTLS13') return NOTHING_OF_VERSION_12
   if (suites.length === 0) return DEFAULT

@@ -1,6 +1,7 @@
 /**
- * Thread: main. From the configuration to what the server shows and believes: reads the files that are given, and has the
- * others made. Asked again while the server runs, it renews what is near its end and says whether anything changed.
+ * Thread: main. Makes of the configuration what the server shows and believes: it reads the files that are given, and
+ * has the others made. Asked again while the server runs, it renews certificates near their end and says whether
+ * anything changed.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -9,22 +10,33 @@ import { ClientAuthorities } from '../../auth/authn/client-authorities.js'
 import { ANONYMOUS_USER } from '../../auth/authn/request-authenticator.js'
 import type {
   AuthenticationConfig,
+  FrontProxyHeaders,
+  ProxyCertificate,
   RenewedCredentials,
   ServerCredentials,
   TlsFiles,
 } from '../../protocol/server-credentials.js'
 import type { SecurityConfig } from '../flags/security-config.js'
 import { adminKubeconfig } from './admin-kubeconfig.js'
-import { CertificateFolder, type Pair } from './certificate-folder.js'
+import { CertificateFolder, FRONT_PROXY_NAME, type Pair } from './certificate-folder.js'
 import { cipherList } from './cipher-suites.js'
 import { isUnspecified, serverHosts } from './server-hosts.js'
 
-/** What everybody is on plain HTTP without credentials, which is served on loopback only. */
+/** The user of everybody on plain HTTP without credentials, which is served on loopback only. */
 const LOCAL_ADMIN: UserInfo = {
   name: 'system:admin',
   uid: '',
   groups: ['system:masters', 'system:authenticated'],
   extra: {},
+}
+
+/** The headers in which Kubernetes' servers name users to each other. */
+const FRONT_PROXY_HEADERS: FrontProxyHeaders = {
+  allowedNames: [FRONT_PROXY_NAME],
+  username: ['X-Remote-User'],
+  uid: ['X-Remote-Uid'],
+  group: ['X-Remote-Group'],
+  extraPrefixes: ['X-Remote-Extra-'],
 }
 
 export class CredentialSource {
@@ -41,29 +53,29 @@ export class CredentialSource {
   open(): ServerCredentials {
     const tls = this.#config.insecureHttp ? undefined : this.#tlsFiles()
     const authentication = this.#authentication()
+    const proxyCertificate = this.#proxyCertificate()
     if (tls !== undefined) {
       checkPair(tls)
       this.#shown = this.#fingerprint(tls, authentication.clientCa, authentication.frontProxy?.ca ?? '')
     }
-    return { tls, authentication }
+    return { tls, authentication, proxyCertificate }
   }
 
-  /** What is new since the last time; undefined: nothing. Throws when files do not fit together (yet). */
+  /** What is new since the last call; undefined when nothing is. Throws when files do not fit together (yet). */
   renew(): RenewedCredentials | undefined {
     if (this.#config.insecureHttp) return undefined
     const tls = this.#tlsFiles()
-    const { frontProxy } = this.#config
     const clientCa = this.#clientCa()
-    const frontProxyCa = frontProxy === undefined ? '' : read(frontProxy.caFile)
+    const frontProxyCa = read(this.#frontProxy().caFile)
     const shown = this.#fingerprint(tls, clientCa, frontProxyCa)
     if (shown === this.#shown) return undefined
     checkPair(tls)
     for (const pem of [clientCa, frontProxyCa]) if (pem !== '') new ClientAuthorities(pem)
     this.#shown = shown
-    return { tls, clientCa, frontProxyCa }
+    return { tls, clientCa, frontProxyCa, proxyCertificate: this.#proxyCertificate() }
   }
 
-  /** Its path; '' when client certificates are signed by others, so that none can be made. */
+  /** Gives the path of the file; '' when client certificates are signed by others, so that none can be made. */
   writeAdminKubeconfig(port: number): string {
     const { insecureHttp, clientCaFile, host, tlsCertFile } = this.#config
     if (insecureHttp || clientCaFile !== '') return ''
@@ -74,6 +86,13 @@ export class CredentialSource {
       admin: this.#folder.admin(),
     })
     return this.#folder.write('admin.kubeconfig', text)
+  }
+
+  /** What this server's certificate is verified by (PEM); '' when it serves without TLS. */
+  serverAuthority(): string {
+    const { insecureHttp, tlsCertFile } = this.#config
+    if (insecureHttp) return ''
+    return read(tlsCertFile === '' ? this.#folder.authorityFile : tlsCertFile)
   }
 
   #tlsFiles(): TlsFiles {
@@ -92,29 +111,43 @@ export class CredentialSource {
     return read(this.#folder.authorityFile)
   }
 
-  /** TLS takes one file. Which authority counts for what is decided after it. */
+  /**
+   * The file of all authorities together, because TLS takes one file. Which authority counts for what is decided later.
+   */
   #authoritiesFile(): string {
-    const { frontProxy, clientCaFile } = this.#config
     const clientCa = this.#clientCa()
-    if (frontProxy === undefined) return clientCaFile === '' ? this.#folder.authorityFile : clientCaFile
-    return this.#folder.write('client-authorities.crt', `${clientCa}\n${read(frontProxy.caFile)}`, 0o644)
+    return this.#folder.write('client-authorities.crt', `${clientCa}\n${read(this.#frontProxy().caFile)}`, 0o644)
+  }
+
+  /** The authority of front proxies and their headers: the given ones, or those of the folder. */
+  #frontProxy(): NonNullable<SecurityConfig['frontProxy']> {
+    const { frontProxy } = this.#config
+    return frontProxy ?? { caFile: this.#folder.frontProxyAuthorityFile, headers: FRONT_PROXY_HEADERS }
+  }
+
+  #proxyCertificate(): ProxyCertificate | undefined {
+    const { insecureHttp, proxyClient, frontProxy } = this.#config
+    if (proxyClient !== undefined) return { cert: read(proxyClient.certFile), key: read(proxyClient.keyFile) }
+    // A certificate of our own would mean nothing to servers that trust the authority of the flags.
+    if (insecureHttp || frontProxy !== undefined) return undefined
+    const { certFile, keyFile } = this.#folder.frontProxy()
+    return { cert: read(certFile), key: read(keyFile) }
   }
 
   #fingerprint({ certFile, keyFile }: TlsFiles, clientCa: string, frontProxyCa: string): string {
     const admin = this.#config.clientCaFile === '' ? read(this.#folder.admin().certFile) : ''
-    return [read(certFile), read(keyFile), clientCa, frontProxyCa, admin].join('\0')
+    const proxy = this.#proxyCertificate()?.cert ?? ''
+    return [read(certFile), read(keyFile), clientCa, frontProxyCa, admin, proxy].join('\0')
   }
 
   #authentication(): AuthenticationConfig {
-    const { insecureHttp, frontProxy, tokenFile, serviceAccounts, oidc } = this.#config
+    const { insecureHttp, tokenFile, serviceAccounts, oidc } = this.#config
+    const frontProxy = insecureHttp ? undefined : this.#frontProxy()
     const { signingKeyFile, keyFiles, ...accounts } = serviceAccounts
     return {
       nobody: this.#nobody(),
       clientCa: insecureHttp ? '' : this.#clientCa(),
-      frontProxy:
-        insecureHttp || frontProxy === undefined
-          ? undefined
-          : { ca: read(frontProxy.caFile), headers: frontProxy.headers },
+      frontProxy: frontProxy && { ca: read(frontProxy.caFile), headers: frontProxy.headers },
       staticTokens: tokenFile === '' ? '' : read(tokenFile),
       serviceAccounts: {
         ...accounts,

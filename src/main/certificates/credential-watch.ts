@@ -1,10 +1,16 @@
-/** Thread: main. Looks at the files behind certificates from time to time; what is new is handed on, what is broken said once. */
+/**
+ * Thread: main. Looks at the files behind certificates from time to time; new ones are handed on, broken ones are
+ * reported once.
+ */
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import type { RenewedCredentials } from '../../protocol/server-credentials.js'
 
-/** Reading four small files; notifications of the file system do not see what mounts and symbolic links hide. */
+/**
+ * Time between two looks, each of which reads four small files; notifications of the file system do not see what mounts
+ * and symbolic links hide.
+ */
 const INTERVAL_MS = 5000
 
 export interface CredentialWatchOptions {

@@ -13,7 +13,7 @@ const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-
 
 export interface ServerHostsOptions {
   readonly bindAddress: string
-  /** '' when there is none. */
+  /** The value of --advertise-address; '' when there is none. */
   readonly advertiseAddress: string
   /** The address of the service `kubernetes`. */
   readonly serviceAddress: string
@@ -22,7 +22,7 @@ export interface ServerHostsOptions {
 export function serverHosts({ bindAddress, advertiseAddress, serviceAddress }: ServerHostsOptions): string[] {
   const machine = Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
-    // Link-local addresses mean something on one link only.
+    // Link-local addresses are left out: they mean something on one link only.
     .filter(({ scopeid }) => scopeid === undefined || scopeid === 0)
     .map(({ address }) => address)
   const named = [bindAddress, advertiseAddress].filter((host) => host !== '' && !isUnspecified(host))
@@ -34,7 +34,7 @@ export function serverHosts({ bindAddress, advertiseAddress, serviceAddress }: S
 
 export const isUnspecified = (host: string): boolean => host === '0.0.0.0' || host === '::'
 
-/** The first address of a range: 10.96.0.0/16 → 10.96.0.1. What is no IPv4 range gives the usual one. */
+/** The first address of a range: 10.96.0.0/16 → 10.96.0.1. A text that is no IPv4 range gives the usual one. */
 export function firstAddress(range: string): string {
   const [base = ''] = range.split('/')
   if (isIP(base) !== 4) return '10.96.0.1'

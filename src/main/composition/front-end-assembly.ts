@@ -4,59 +4,64 @@
  *
  *   open() ──listen()──▶ listening ──stopListening()──▶ draining ──drain()──▶ ──close()──▶ closed
  */
+import { formatGroupResource } from '../../api/group-version.js'
 import type { Authentication } from '../../auth/authn/authentication.js'
 import { type Closable, Lifecycle } from '../../lib/lifecycle.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
 import type { RenewedCredentials, ServerCredentials, TlsFiles } from '../../protocol/server-credentials.js'
 import type { Served } from '../../workers/scheme/served.js'
+import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import type { Config } from '../flags/config.js'
 import { BulkTurns } from '../http/bulk-turns.js'
-import { type ExchangeFailures, loggedFailures } from '../http/exchange-failures.js'
+import type { ExchangeServices } from '../http/exchange.js'
+import { loggedFailures } from '../http/exchange-failures.js'
+import type { EngineChoice } from '../http/http-engine.js'
 import { HttpServer } from '../http/http-server.js'
 import { NonResourcePaths } from '../paths/non-resource-paths.js'
 import type { FrontEnd } from '../request/front-end.js'
 import { ServedResource } from '../verbs/served-resource.js'
-import { type FrontEndAssemblyOptions, installPaths, openAccess, openFrontEnd } from './front-end-parts.js'
+import {
+  type FrontEndAssemblyOptions,
+  installPaths,
+  openAccess,
+  openFrontEnd,
+  openSlowAnswers,
+} from './front-end-parts.js'
 
 interface AssemblyParts {
   readonly served: Served
   readonly config: Config
+  readonly engine: EngineChoice
   readonly credentials: ServerCredentials
   readonly authentication: Authentication
+  readonly aggregation: FrontEndAggregation
   readonly frontEnd: FrontEnd
-  readonly turns: BulkTurns
   readonly lifecycle: Lifecycle
-  readonly failures: ExchangeFailures
+  readonly services: ExchangeServices
 }
 
 export class FrontEndAssembly implements Closable {
   readonly #config: Config
+  readonly #engine: EngineChoice
   readonly #authentication: Authentication
+  readonly #aggregation: FrontEndAggregation
   #tls: TlsFiles | undefined
-  readonly #turns: BulkTurns
   readonly #served: Served
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
-  readonly #failures: ExchangeFailures
+  readonly #services: ExchangeServices
   #http: HttpServer | undefined
 
-  private constructor({
-    config,
-    served,
-    credentials,
-    authentication,
-    frontEnd,
-    turns,
-    lifecycle,
-    failures,
-  }: AssemblyParts) {
-    this.#failures = failures
+  private constructor(parts: AssemblyParts) {
+    const { config, engine, served, credentials, authentication, aggregation, frontEnd, lifecycle, services } = parts
+    this.#engine = engine
+    this.#services = services
+    this.#aggregation = aggregation
     this.#config = config
     this.#served = served
     this.#tls = credentials.tls
     this.#authentication = authentication
     this.#frontEnd = frontEnd
-    this.#turns = turns
     this.#lifecycle = lifecycle
   }
 
@@ -64,42 +69,49 @@ export class FrontEndAssembly implements Closable {
     const { config, served, credentials } = options
     const lifecycle = new Lifecycle()
     const access = await openAccess(options, lifecycle)
-    const { authentication } = access
+    const { authentication, aggregation } = access
     const turns = new BulkTurns()
     const paths = new NonResourcePaths()
     const frontEnd = openFrontEnd(options, access, turns, paths, lifecycle)
     const assembly = new FrontEndAssembly({
       config,
+      engine: options.engine,
       served,
       credentials,
       authentication,
+      aggregation,
       frontEnd,
-      turns,
       lifecycle,
-      failures: loggedFailures(options.logger, options.recorder),
+      services: {
+        turns,
+        failures: loggedFailures(options.logger, options.recorder),
+        slowAnswers: openSlowAnswers(options),
+      },
     })
     assembly.#serve()
     installPaths(options, access, paths, () => `${config.host}:${assembly.port}`)
     return assembly
   }
 
-  /** 0 before it listens. */
+  /** The port that the front end listens on; 0 before it does. */
   get port(): number {
     return this.#http?.port ?? 0
   }
 
-  /** `sharePort`: another front end of this process listens there already. */
-  async listen(port: number, sharePort: boolean): Promise<number> {
+  /** `isTaken`: another front end of this process listens on the port already. */
+  async listen(port: number, isTaken: boolean): Promise<number> {
     const { host } = this.#config
     const tls = this.#tls
     const http = new HttpServer({
       host,
       port,
       tls,
-      sharePort,
-      turns: this.#turns,
+      engine: this.#engine,
+      http2: this.#config.http2,
+      sharePort: this.#config.frontEnds > 1,
+      isTaken,
+      services: this.#services,
       onRequest: this.#frontEnd.handle,
-      failures: this.#failures,
     })
     await http.start()
     this.#http = http
@@ -110,17 +122,21 @@ export class FrontEndAssembly implements Closable {
   /** A defined resource came, changed or went. */
   change(change: ResourceChange): void {
     this.#served.apply(change)
-    this.#serve()
+    const groupResource = change.type === 'remove' ? change.groupResource : change.definition
+    const versions = this.#served.definedPaths(groupResource).map((path) => new ServedResource(path))
+    this.#frontEnd.change(formatGroupResource(groupResource), versions)
   }
 
-  /** Connections that are open keep their certificates; who their clients are is judged by the new authorities. */
-  renewCredentials({ tls, clientCa, frontProxyCa }: RenewedCredentials): void {
+  /** Open connections keep their certificates; who their clients are is judged by the new authorities. */
+  renewCredentials(renewed: RenewedCredentials): void {
+    const { tls, clientCa, frontProxyCa } = renewed
+    this.#aggregation.renewCredentials(renewed)
     this.#tls = tls
     this.#authentication.replaceAuthorities(clientCa, frontProxyCa)
     this.#http?.useCertificates(tls)
   }
 
-  /** No new connections; those that are open go on. */
+  /** Takes no new connections; those that are open go on. */
   stopListening(): void {
     this.#http?.stopListening()
   }

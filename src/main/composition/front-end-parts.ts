@@ -8,14 +8,16 @@ import { MeteredAuthorizer } from '../../auth/authz/metered-authorizer.js'
 import { type OpenedAuthorizer, openAuthorizer } from '../../auth/authz/open-authorizer.js'
 import { CacheClient } from '../../cacher/read/cache-client.js'
 import { staleFollowers } from '../../cacher/read/stale-followers.js'
-import { systemClock } from '../../lib/clock.js'
+import { type Clock, systemClock } from '../../lib/clock.js'
+import { guardedClock } from '../../lib/guarded-clock.js'
 import type { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
-import { auditFamilies } from '../../metrics/families.js'
+import { auditFamilies, requestFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { ServerCredentials } from '../../protocol/server-credentials.js'
 import type { Served } from '../../workers/scheme/served.js'
+import { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import { AuditLine } from '../audit/audit-line.js'
 import { AuditObserver } from '../audit/audit-observer.js'
 import { AuditPolicy } from '../audit/audit-policy.js'
@@ -23,6 +25,8 @@ import type { Config } from '../flags/config.js'
 import { FlowControl } from '../flow-control/flow-control.js'
 import { FlowMetrics } from '../flow-control/flow-metrics.js'
 import type { BulkTurns } from '../http/bulk-turns.js'
+import type { EngineChoice } from '../http/http-engine.js'
+import { SLOW_ANSWER_BYTES, SlowAnswers } from '../http/slow-answers.js'
 import { KubeletConnector } from '../kubelet/kubelet-connector.js'
 import type { NonResourcePaths } from '../paths/non-resource-paths.js'
 import { installOpenIdPaths } from '../paths/openid-paths.js'
@@ -39,11 +43,12 @@ import type { ServedResource } from '../verbs/served-resource.js'
 
 export interface FrontEndAssemblyOptions {
   readonly config: Config
+  readonly engine: EngineChoice
   readonly credentials: ServerCredentials
   readonly served: Served
-  /** To the owner. */
+  /** The line to the owner. */
   readonly ownerPort: MessagePort
-  /** To the audit thread, when there is one. */
+  /** The line to the audit thread, when there is one. */
   readonly auditPort: MessagePort | undefined
   readonly pool: PoolRunner
   readonly line: ProcessLine
@@ -57,11 +62,12 @@ export interface AccessParts {
   readonly cache: CacheClient
   readonly access: OpenedAuthorizer
   readonly authentication: Authentication
+  readonly aggregation: FrontEndAggregation
 }
 
 export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Lifecycle): Promise<AccessParts> {
   const { config, credentials, served, pool, recorder, logger } = options
-  const clock = systemClock
+  const clock = frontEndClock(options)
   const random = Math.random
   const cache = await CacheClient.attach(options.ownerPort)
   lifecycle.own('cache', { close: () => cache.detach() })
@@ -77,12 +83,50 @@ export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Li
   const objects = new SharedObjects(objectsOf(cache, served, pool))
   const authentication = new Authentication(credentials.authentication, { objects, clock, random, recorder })
   lifecycle.own('authentication', authentication)
-  return { cache, access, authentication }
+  const aggregation = new FrontEndAggregation({
+    cache,
+    served,
+    config: config.aggregation,
+    credentials,
+    clock,
+    recorder,
+    logger,
+  })
+  lifecycle.own('connections to extension servers', aggregation)
+  aggregation.start()
+  return { cache, access, authentication, aggregation }
+}
+
+/** What a timer of a front end throws is told and counted; it ends no more than what the timer was for. */
+function frontEndClock({ logger, recorder }: Pick<FrontEndAssemblyOptions, 'logger' | 'recorder'>): Clock {
+  const failures = recorder.series(requestFamilies.exchangeFailures)
+  return guardedClock(systemClock, (error) => {
+    failures.add(1)
+    logger.error({ err: error }, 'a timer failed')
+  })
+}
+
+/** Each front end bounds its share of what the process may hold for clients that read slowly. */
+export function openSlowAnswers({ config, recorder, logger }: FrontEndAssemblyOptions): SlowAnswers {
+  const held = recorder.series(requestFamilies.slowAnswerBytes)
+  const broken = recorder.series(requestFamilies.slowAnswersBroken)
+  return new SlowAnswers({
+    clock: frontEndClock({ logger, recorder }),
+    limitBytes: SLOW_ANSWER_BYTES / config.frontEnds,
+    onLook: (bytes) => held.set(bytes),
+    onBreakOff: ({ heldBytes }) => {
+      broken.add(1)
+      logger.warn(
+        { bytes: heldBytes },
+        'clients that read slowly hold too many bytes of answers: the answer that was read slowest is broken off',
+      )
+    },
+  })
 }
 
 export function openFrontEnd(
   options: FrontEndAssemblyOptions,
-  { cache, access, authentication }: AccessParts,
+  { cache, access, authentication, aggregation }: AccessParts,
   turns: BulkTurns,
   nonResourcePaths: NonResourcePaths,
   lifecycle: Lifecycle,
@@ -99,9 +143,10 @@ export function openFrontEnd(
   const flowControl = startFlowControl(options, { cache, turns, lifecycle }, (info) => frontEnd.resource(info))
   const frontEnd: FrontEnd = new FrontEnd({
     connector,
+    relay: aggregation.relay,
     views: (resource) => cache.resource(resource),
     pool,
-    clock: systemClock,
+    clock: frontEndClock(options),
     random: Math.random,
     logger,
     nonResourcePaths,
@@ -128,7 +173,7 @@ function startFlowControl(
   if (!config.priorityAndFairness) return undefined
   const flowControl = new FlowControl({
     client: parts.cache,
-    clock: systemClock,
+    clock: frontEndClock({ logger, recorder }),
     turns: parts.turns,
     totalSeats: config.inflight.maxRequests + config.inflight.maxMutatingRequests,
     frontEnds: config.frontEnds,
@@ -146,13 +191,14 @@ function startFlowControl(
 /** `address`: where the server listens, once it does. */
 export function installPaths(
   { config, credentials, served, pool, line, state, recorder }: FrontEndAssemblyOptions,
-  { cache, access }: AccessParts,
+  { cache, access, aggregation }: AccessParts,
   paths: NonResourcePaths,
   address: () => string,
 ): void {
   installOpenIdPaths(paths, credentials.authentication.serviceAccounts, address)
   installServerPaths(paths, {
     served,
+    aggregation,
     pool,
     line,
     state,
@@ -196,7 +242,7 @@ function openObserver(
     new AuditObserver({
       policy: new AuditPolicy(audit.policy),
       line,
-      clock: systemClock,
+      clock: frontEndClock({ logger, recorder }),
       blocking: modes.includes('blocking-strict') ? 'strict' : modes.includes('blocking') ? 'yes' : 'no',
       onEvent: () => made.add(1),
       onRejected: () => recorder.series(auditFamilies.rejected).add(1),

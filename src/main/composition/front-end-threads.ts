@@ -12,7 +12,7 @@ import type { StorageThreads } from './storage-threads.js'
 
 export interface ServingFrontEnds {
   readonly port: number
-  /** Shared by all of them; `ready` is what /readyz says. */
+  /** The memory that all front ends share; `ready` is what /readyz tells. */
   readonly state: FrontEndState
 }
 
@@ -28,7 +28,7 @@ export async function startFrontEnds(parts: ProcessParts, storage: StorageThread
   const port = await frontEnds.listen(config.host, config.port)
   lifecycle.own('requests', {
     close: async () => {
-      // Those who send requests here learn that they should not before anything changes for them.
+      // Whoever sends requests here is told to stop before anything changes for them.
       state.ready = false
       await pause(parts.clock, config.shutdownDelayMs)
       await frontEnds.drain()
@@ -43,10 +43,14 @@ function startAudit({ config, logger, threads, onFatal, lifecycle }: ProcessPart
   return lifecycle.own('audit', audit)
 }
 
-function processLine({ startedMs, metrics, threads }: ProcessParts, { owner, pool }: StorageThreads): ProcessLine {
+function processLine(
+  { startedMs, metrics, threads, controllersHealth }: ProcessParts,
+  { owner, pool }: StorageThreads,
+): ProcessLine {
   return {
     health: () => owner.health(),
     poolAnswers: async () => pool.answering > 0,
+    controllerProblems: () => controllersHealth.problems(),
     metrics: () => metrics.text(),
     startedMs,
     threads: async () => threads.names(),
@@ -61,10 +65,11 @@ async function openHere(
   state: FrontEndState,
   audit: AuditWorker | undefined,
 ): Promise<void> {
-  const { config, credentials, served, logger, metrics } = parts
+  const { config, engine, credentials, served, logger, metrics } = parts
   const { owner, pool, frontEnds } = storage
   const assembly = await FrontEndAssembly.open({
     config,
+    engine,
     credentials,
     served,
     ownerPort: await owner.attach(),
@@ -84,11 +89,12 @@ async function startThread(
   state: FrontEndState,
   audit: AuditWorker | undefined,
 ): Promise<void> {
-  const { config, credentials, startedMs, logger, metrics, threads, onFatal } = parts
+  const { config, engine, credentials, startedMs, logger, metrics, threads, onFatal } = parts
   const { owner, resources, frontEnds } = storage
   const ownerPort = await owner.attach()
   const worker = await FrontEndWorker.start({
     config,
+    engine,
     credentials,
     ownerPort,
     auditPort: audit?.line(),
@@ -104,13 +110,14 @@ async function startThread(
   frontEnds.add(worker)
 }
 
-/** What a front end in a thread of its own asks of the process. */
+/** The calls that a front end in a thread of its own makes to the process. */
 function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<MainCalls> {
   const line = processLine(parts, storage)
   return {
     pool: ({ type, input }, caller) => storage.pool.run(type, input, caller),
     health: () => line.health(),
     poolAnswers: () => line.poolAnswers(),
+    controllerProblems: () => line.controllerProblems(),
     metrics: () => line.metrics(),
     threads: () => line.threads(),
     visit: async ({ thread }) => ({ port: await line.visit(thread) }),

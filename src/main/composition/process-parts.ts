@@ -1,4 +1,8 @@
-/** Thread: main. What every step of composition needs, opened first: nothing of it waits, and none of it is a thread. */
+/**
+ * Thread: main. The parts that every step of composition needs. They are opened first: none of them waits, and none is
+ * a thread.
+ */
+import type { KubeObject } from '../../api/object.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
 import type { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
@@ -9,19 +13,26 @@ import { Served } from '../../workers/scheme/served.js'
 import { ThreadInspector } from '../../workers/thread-inspector.js'
 import { CredentialSource } from '../certificates/credential-source.js'
 import type { Config } from '../flags/config.js'
+import { chooseEngine, sharesPort } from '../http/engine-choice.js'
+import type { EngineChoice } from '../http/http-engine.js'
+import { ControllersHealth } from '../threads/controllers-health.js'
 import { InspectedThreads } from '../threads/inspected-threads.js'
 import { recordProcess } from '../threads/process-metrics.js'
 
 export interface ComposeOptions {
   readonly config: Config
   readonly logger: Logger
-  /** The process cannot go on. */
+  /** Called when the process cannot go on. */
   readonly onFatal: (error: Error) => void
+  /** Definitions of custom resources that are to be served when the server is ready. */
+  readonly definitions?: readonly KubeObject[]
 }
 
 export interface ProcessParts extends ComposeOptions {
-  /** Whatever a step opens is closed by it, in reverse order. */
+  /** Closes what the steps have opened, in reverse order. */
   readonly lifecycle: Lifecycle
+  /** What speaks HTTP in every front end. */
+  readonly engine: EngineChoice
   readonly clock: Clock
   readonly startedMs: number
   readonly credentialSource: CredentialSource
@@ -30,10 +41,13 @@ export interface ProcessParts extends ComposeOptions {
   readonly metrics: Metrics
   /** The threads that can be looked into at /debug. */
   readonly threads: InspectedThreads
+  readonly controllersHealth: ControllersHealth
 }
 
 export function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle): ProcessParts {
-  const { config } = options
+  const { logger } = options
+  const engine = chooseEngine(options.config.httpEngine, (line) => logger.warn({}, line))
+  const config = servable(options, engine)
   const clock = systemClock
   const startedMs = clock.now()
   const credentialSource = new CredentialSource(config.security, () => clock.now())
@@ -47,5 +61,28 @@ export function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle):
   const probe = new ThreadProbe('main', metrics.recorder, clock)
   probe.start()
   lifecycle.own('probe', { close: () => probe.stop() })
-  return { ...options, lifecycle, clock, startedMs, credentialSource, credentials, served, metrics, threads }
+  return {
+    ...options,
+    config,
+    lifecycle,
+    engine,
+    clock,
+    startedMs,
+    credentialSource,
+    credentials,
+    served,
+    metrics,
+    threads,
+    controllersHealth: new ControllersHealth(clock),
+  }
+}
+
+/** With as many front ends as the engine can have. */
+function servable({ config, logger }: ComposeOptions, engine: EngineChoice): Config {
+  if (config.frontEnds === 1 || sharesPort(engine)) return config
+  logger.warn(
+    {},
+    '--front-ends: one, because this Node cannot share a port between threads; 22.12 and newer can, on Linux',
+  )
+  return { ...config, frontEnds: 1 }
 }

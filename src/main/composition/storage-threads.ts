@@ -10,12 +10,12 @@ import type { ProcessParts } from './process-parts.js'
 export interface StorageThreads {
   readonly owner: OwnerClient
   readonly pool: Pool
-  /** Empty until the next step fills it: the registrar tells whoever is in it. */
+  /** The front ends, which the next step adds; the registrar tells those that are there. */
   readonly frontEnds: FrontEnds
   readonly resources: ResourceRegistrar
 }
 
-/** Side by side: a pool thread loads what it needs while the owner opens the storage. */
+/** Both start side by side: a pool thread loads its modules while the owner opens the storage. */
 export async function startStorageThreads(parts: ProcessParts): Promise<StorageThreads> {
   const { lifecycle, metrics, served } = parts
   const starting = startOwner(parts)

@@ -1,6 +1,5 @@
 /** Thread: main. The steps after the server listens: objects that must be there, and what is kept right while it runs. */
 import { CacheClient } from '../../cacher/read/cache-client.js'
-import { roleAggregator } from '../bootstrap/access.js'
 import { Bootstrap } from '../bootstrap/bootstrap.js'
 import type { TrustedClients } from '../bootstrap/bootstrap-authentication-config.js'
 import { bootstrapTasks } from '../bootstrap/bootstrap-tasks.js'
@@ -8,10 +7,11 @@ import { ServerRequests } from '../bootstrap/server-requests.js'
 import { CredentialWatch } from '../certificates/credential-watch.js'
 import { ConfigurationKeeper } from '../flow-control/configuration-keeper.js'
 import { FlowFollower } from '../flow-control/flow-follower.js'
+import { DefinitionController } from '../threads/definition-controller.js'
 import type { ProcessParts } from './process-parts.js'
 import type { StorageThreads } from './storage-threads.js'
 
-/** Whose certificates are trusted now: what bootstrap publishes, and what renewal replaces. */
+/** The authorities that are trusted now: bootstrap publishes them, and renewal replaces them. */
 export interface CurrentTrust {
   clients: TrustedClients
 }
@@ -36,7 +36,7 @@ export async function bootstrapObjects(
   await Promise.all([bootstrap.start(), keeping])
 }
 
-/** Flow schemas and priority levels are kept by one thread, however many obey them. */
+/** Flow schemas and priority levels are kept by this one thread, however many front ends obey them. */
 async function keepFlowObjects(parts: ProcessParts, { owner, pool }: StorageThreads): Promise<void> {
   const { lifecycle, metrics, clock, logger } = parts
   const cache = await CacheClient.attach(await owner.attach())
@@ -56,18 +56,21 @@ async function keepFlowObjects(parts: ProcessParts, { owner, pool }: StorageThre
   await keeper.start()
 }
 
-/** Aggregated cluster roles stay filled while the server runs. */
-export async function keepRolesAggregated(parts: ProcessParts, { owner, pool }: StorageThreads): Promise<void> {
-  const { lifecycle, metrics, clock, logger } = parts
+/** Serves what is defined, and goes on following the definitions. Resolves when those that were there are served. */
+export async function serveDefinitions(parts: ProcessParts, storage: StorageThreads): Promise<void> {
+  const { lifecycle, clock, logger } = parts
+  const { owner, pool, resources } = storage
   const cache = await CacheClient.attach(await owner.attach())
   lifecycle.own('cache', { close: () => cache.detach() })
-  const work = metrics.work('cluster_role_aggregation', clock)
-  const aggregator = roleAggregator(cache, pool, clock, work, logger)
-  lifecycle.own('role aggregator', { close: () => aggregator.stop() })
-  aggregator.start()
+  const controller = new DefinitionController({ cache, pool, resources, clock, logger })
+  lifecycle.own('definitions', { close: () => controller.stop() })
+  await controller.start()
 }
 
-/** Certificates that are replaced on disk are taken while the server runs. Gives the admin's kubeconfig; '' without one. */
+/**
+ * Takes certificates that are replaced on disk while the server runs. Gives the path of the admin's kubeconfig; ''
+ * without one.
+ */
 export function keepCredentials(
   parts: ProcessParts,
   { frontEnds }: StorageThreads,

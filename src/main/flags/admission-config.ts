@@ -5,9 +5,11 @@ import path from 'node:path'
 import { eventRateLimitErrors } from '../../admission/plugins/event-rate-limit.js'
 import { podSecurityErrors } from '../../admission/plugins/pod-security/configuration.js'
 import { resourceQuotaErrors } from '../../admission/plugins/quota/resource-quota.js'
+import { NO_USERS, webhookUsersOf } from '../../admission/webhooks/webhook-credentials.js'
 import type { Json, JsonObject } from '../../api/object.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import { lookupTable } from '../../lib/lookup-table.js'
+import type { WebhookUsers } from '../../protocol/webhook-users.js'
 
 export type AdmissionConfig = { config: Record<string, JsonObject> } | { errors: string[] }
 
@@ -18,13 +20,36 @@ const CHECKS: Readonly<Record<string, (config: JsonObject) => string[]>> = looku
   PodSecurity: podSecurityErrors,
   PodTolerationRestriction: () => [],
   ResourceQuota: resourceQuotaErrors,
+  MutatingAdmissionWebhook: webhookAdmissionErrors,
+  ValidatingAdmissionWebhook: webhookAdmissionErrors,
 })
 
 const FLAG = '--admission-control-config-file'
 
+function webhookAdmissionErrors(config: JsonObject): string[] {
+  const { kubeConfigFile = '' } = config
+  if (typeof kubeConfigFile !== 'string') return ['kubeConfigFile is not text']
+  if (kubeConfigFile === '') return []
+  if (!path.isAbsolute(kubeConfigFile)) return [`kubeConfigFile ${kubeConfigFile} must be an absolute file path`]
+  try {
+    readWebhookUsers(config)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return [error.message]
+  }
+}
+
+/** The users of the kubeconfig that the configuration of a webhook plugin names. */
+export function readWebhookUsers(config: JsonObject | undefined): WebhookUsers {
+  const file = String(config?.['kubeConfigFile'] ?? '')
+  if (file === '') return NO_USERS
+  return webhookUsersOf(readYaml(file), (name) => readText(path.resolve(path.dirname(file), name)))
+}
+
 class ConfigError extends Error {}
 
-/** '' is no file: every plugin has its defaults. */
+/** Reads the file; for '' every plugin has its defaults. */
 export function readAdmissionConfig(file: string): AdmissionConfig {
   if (file === '') return { config: {} }
   const errors: string[] = []
@@ -65,13 +90,16 @@ function pluginEntry(entry: Json, folder: string): [string, JsonObject] {
   return [name, readYaml(path.resolve(folder, file))]
 }
 
-function readYaml(file: string): JsonObject {
-  let text: string
+function readText(file: string): string {
   try {
-    text = readFileSync(file, 'utf8')
+    return readFileSync(file, 'utf8')
   } catch (error) {
     throw new ConfigError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+function readYaml(file: string): JsonObject {
+  const text = readText(file)
   try {
     const { value } = parseYaml(text)
     if (isObject(value)) return value

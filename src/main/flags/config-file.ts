@@ -7,7 +7,7 @@ import { parseYaml } from '../../api/yaml/yaml.js'
 import { fileProblem } from './file-checks.js'
 import { type Flag, type ParsedFlags, parseFlags } from './flags.js'
 
-/** The command line, with the file that its --config names beneath it. */
+/** Reads the command line; the flags of the file that its --config names count where the command line says nothing. */
 export function parseCommandLine(argv: readonly string[], flags: readonly Flag[]): ParsedFlags {
   const parsed = parseFlags(argv, flags)
   const file = parsed.values.get('config') ?? ''
@@ -23,14 +23,16 @@ export function parseCommandLine(argv: readonly string[], flags: readonly Flag[]
   }
 }
 
-/** The file as arguments, and what could not be made one. */
+/** The file as arguments, and an error for each key that cannot be one. */
 function configFileArguments(file: string): { readonly argv: string[]; readonly errors: string[] } {
   const nothing = (error: string) => ({ argv: [], errors: [error] })
+  const problem = fileProblem(file)
+  if (problem !== undefined) return nothing(`--config: ${problem}`)
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    return nothing(`--config: ${fileProblem(file) ?? `${JSON.stringify(file)} cannot be read: ${messageOf(error)}`}`)
+    return nothing(`--config: ${JSON.stringify(file)} cannot be read: ${messageOf(error)}`)
   }
   let tree: unknown
   try {
@@ -52,7 +54,7 @@ function configFileArguments(file: string): { readonly argv: string[]; readonly 
   return { argv, errors }
 }
 
-/** As it would stand on the command line: lists with commas, maps as key=value. */
+/** A value as it would stand on the command line: lists with commas, maps as key=value. */
 function argumentOf(value: unknown): string | undefined {
   if (isScalar(value)) return String(value)
   if (Array.isArray(value)) return value.every(isScalar) ? value.join(',') : undefined

@@ -1,5 +1,6 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
+import { enabledControllers } from '../../controllers/controller-names.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../../storage/factory/factory-defaults.js'
@@ -7,7 +8,8 @@ import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { type AuditConfig, auditConfig } from '../audit/audit-options.js'
 import { defaultPoolThreads } from '../threads/pool.js'
-import { readAdmissionConfig } from './admission-config.js'
+import { readAdmissionConfig, readWebhookUsers } from './admission-config.js'
+import { type ControllerConfig, controllerConfig } from './controller-options.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
 import { serviceSettings, validate } from './options.js'
@@ -17,46 +19,57 @@ import { serviceNetwork } from './service-options.js'
 declare const completed: unique symbol
 
 export interface Config {
-  /** Only complete() makes one. */
+  /** Only complete() can make a configuration. */
   readonly [completed]: true
   readonly host: string
   readonly port: number
   readonly security: SecurityConfig
   readonly poolThreads: number
-  /** 1: in the main thread; more: each in its own. */
+  /** How many front ends there are: one runs in the main thread, more run in threads of their own. */
   readonly frontEnds: number
+  readonly httpEngine: 'auto' | 'uws' | 'node'
+  /** For an engine that speaks HTTP/2. */
+  readonly http2: { readonly enabled: boolean; readonly maxStreams: number }
   readonly shutdownDelayMs: number
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
   readonly etcdOptions: EtcdOptions
-  /** key=value, valid: see api/runtime-config.ts. */
+  /** The values of --runtime-config, key=value and valid; see api/runtime-config.ts. */
   readonly runtimeConfig: readonly string[]
   readonly serviceNetwork: ServiceNetwork
-  /** '' when it was not given. */
+  /** The value of --advertise-address; '' when it was not given. */
   readonly advertiseAddress: string
   readonly kubernetesServiceNodePort: number
   readonly endpointReconcilerType: string
   readonly eventTtlSeconds: number
   readonly allowPrivileged: boolean
   readonly admission: AdmissionStart
+  readonly controllers: ControllerConfig
   readonly cacheMemoryLimitBytes: number
   readonly inflight: { readonly maxRequests: number; readonly maxMutatingRequests: number }
   readonly priorityAndFairness: boolean
-  /** Undefined: nothing is recorded. */
+  /** Undefined when nothing is audited. */
   readonly audit: AuditConfig | undefined
   readonly requestTimeoutMs: number
-  /** 0: none is slow. */
+  /** A request that takes longer is logged as slow; with 0 none is. */
   readonly slowRequestMs: number
   readonly minRequestTimeoutSeconds: number
   readonly kubelet: KubeletConfig
+  readonly aggregation: AggregationConfig
   /** Whether threads may be profiled over /debug/pprof. */
   readonly profiling: boolean
-  /** All of them by name, as they were given or by default. */
+  /** The values of all flags by name, defaults included. */
   readonly flags: Readonly<Record<string, string>>
 }
 
+export interface AggregationConfig {
+  /** Whether requests go to endpoints of a service instead of its cluster IP. */
+  readonly byEndpoints: boolean
+  readonly rejectRedirects: boolean
+}
+
 export interface KubeletConfig extends ConnectionConfig {
-  /** Without one, the certificates of kubelets are not verified. */
+  /** The authority of kubelets' certificates; without it they are not verified. */
   readonly caFile: string
   readonly certFile: string
   readonly keyFile: string
@@ -75,12 +88,18 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
   ]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
   const services = serviceSettings(values)
+  const plugins = 'config' in pluginConfig ? pluginConfig.config : {}
   const config: Omit<Config, typeof completed> = {
     host: text('bind-address'),
     port: flagNumber(values, 'secure-port'),
     security: securityConfig(values),
     poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     frontEnds: flagNumber(values, 'front-ends'),
+    httpEngine: text('http-engine') as Config['httpEngine'],
+    http2: {
+      enabled: !flagBoolean(values, 'disable-http2-serving'),
+      maxStreams: flagNumber(values, 'http2-max-streams-per-connection'),
+    },
     shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
     authorization: authorizationConfig(values),
@@ -95,9 +114,15 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     admission: {
       enable: flagList(values, 'enable-admission-plugins'),
       disable: flagList(values, 'disable-admission-plugins'),
-      config: 'config' in pluginConfig ? pluginConfig.config : {},
+      config: plugins,
+      webhookUsers: {
+        mutating: readWebhookUsers(plugins['MutatingAdmissionWebhook']),
+        validating: readWebhookUsers(plugins['ValidatingAdmissionWebhook']),
+      },
+      makesAccounts: enabledControllers(flagList(values, 'controllers')).includes('serviceaccount-controller'),
       threads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     },
+    controllers: controllerConfig(values, securityConfig(values)),
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {
       maxRequests: flagNumber(values, 'max-requests-inflight'),
@@ -111,6 +136,10 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     profiling: flagBoolean(values, 'profiling'),
     flags: Object.fromEntries(values),
     kubelet: kubeletConfig(values),
+    aggregation: {
+      byEndpoints: flagBoolean(values, 'enable-aggregator-routing'),
+      rejectRedirects: flagBoolean(values, 'aggregator-reject-forwarding-redirect'),
+    },
   }
   return { config: Object.freeze(config) as Config }
 }

@@ -3,25 +3,36 @@ import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } 
 import path from 'node:path'
 import { lookupTable } from '../../lib/lookup-table.js'
 
-/** A first start writes some 2 MB; with less than this it would come to a stop half-way, or soon after. */
+/**
+ * The room that a disk must have: a first start writes some 2 MB, and with less than this it would come to a stop half-
+ * way or soon after.
+ */
 const ROOM_FOR_A_START = 8 * 2 ** 20
+const ABSENT = 'it is not there'
+/** Linux takes no longer ones. */
+const MAX_PATH = 4095
+const SHOWN_LENGTH = 200
 const WORDS: Readonly<Record<string, string>> = lookupTable({
+  ENOENT: ABSENT,
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
+  ENAMETOOLONG: 'its name is too long',
+  ENOTDIR: 'a part of its path is a file',
+  ELOOP: 'its links lead in a circle',
 })
 
 /** What is wrong with a file that is to be read. */
 export function fileProblem(file: string): string | undefined {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found === undefined) return `there is no file ${JSON.stringify(file)}`
-  if (found.isDirectory()) return `${JSON.stringify(file)} is a folder, not a file`
   const why = refusal(file, constants.R_OK)
-  return why === undefined ? undefined : `${JSON.stringify(file)} cannot be read: ${why}`
+  if (why !== undefined)
+    return why === ABSENT ? `there is no file ${shown(file)}` : `${shown(file)} cannot be read: ${why}`
+  return statSync(file).isDirectory() ? `${shown(file)} is a folder, not a file` : undefined
 }
 
 /** What is wrong with a folder that is to be written to, or made when it is not there. */
 export function folderProblem(folder: string): string | undefined {
+  if (path.resolve(folder).length > MAX_PATH) return `${shown(folder)} cannot be made: its name is too long`
   const there = nearest(folder)
   const name = JSON.stringify(folder)
   if (!statSync(there).isDirectory())
@@ -30,7 +41,10 @@ export function folderProblem(folder: string): string | undefined {
   return why === undefined ? undefined : `${name} cannot be ${there === folder ? 'written to' : 'made'}: ${why}`
 }
 
-/** What is wrong with the disk for a folder that everything is to be kept in. Where something is already, it may be made smaller. */
+/**
+ * What is wrong with the disk of a folder that the store is to be kept in. A folder that is not empty passes: room can be
+ * made in the store that is there.
+ */
 export function roomProblem(folder: string): string | undefined {
   if (existsSync(folder) && readdirSync(folder).length > 0) return undefined
   const { bavail, bsize } = statfsSync(nearest(folder))
@@ -38,6 +52,9 @@ export function roomProblem(folder: string): string | undefined {
   if (free >= ROOM_FOR_A_START) return undefined
   return `${JSON.stringify(folder)}: its disk has ${Math.floor(free / 1024)} KiB left; a first start needs ${ROOM_FOR_A_START / 2 ** 20} MiB`
 }
+
+const shown = (file: string): string =>
+  JSON.stringify(file.length > SHOWN_LENGTH ? `${file.slice(0, SHOWN_LENGTH)}…` : file)
 
 /** The folder itself, or the innermost of those around it that exists. */
 function nearest(folder: string): string {

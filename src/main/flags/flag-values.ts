@@ -1,4 +1,4 @@
-/** Thread: main. Values of flags in their types; those that are not of their type were reported before. */
+/** Thread: main. The values of flags in their types. Values that are not of their type were reported before. */
 import { parseDurationMs } from '../../api/duration.js'
 import { type FlagValues, parseBytes } from './flags.js'
 

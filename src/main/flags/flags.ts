@@ -14,11 +14,16 @@ export interface Flag {
   readonly help: string
 }
 
+/** Makes the flags of one group, for tables of many. */
+export const flagsOf =
+  (group: string) =>
+  (name: string, type: FlagType, preset: string, help: string): Flag => ({ name, type, default: preset, group, help })
+
 export type FlagValues = ReadonlyMap<string, string>
 
 export interface ParsedFlags {
   readonly values: FlagValues
-  /** Without the defaults: what was said. */
+  /** The values that were given, without defaults. */
   readonly given: FlagValues
   readonly errors: readonly string[]
   /** Flags of kube-apiserver that do nothing here. */
@@ -73,7 +78,7 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
           ? `unknown flag --${name}${suggestion(name, flags)}`
           : `--${name} is not supported: ${instead}`,
       )
-      // What follows belongs to it unless it is a flag itself.
+      // The next argument is the flag's value, unless it is a flag itself.
       if (equals < 0 && argv[i + 1] !== undefined && !argv[i + 1]!.startsWith('--')) i++
       continue
     }
@@ -100,22 +105,39 @@ export function parseFlags(argv: readonly string[], flags: readonly Flag[], pres
   return { values, given, errors, foreign: [...new Set(foreign)], help, version }
 }
 
-/** kube-apiserver's only short flag beside -h. */
+/** The only short flag of kube-apiserver beside -h. */
 const VERBOSITY = /^-v(=?\d+)?$/
 
-/** As Go reads them. */
+/** Booleans as Go reads them. */
 const BOOLEANS: Readonly<Record<string, string>> = lookupTable({
   ...{ '1': 'true', t: 'true', T: 'true', TRUE: 'true', True: 'true' },
   ...{ '0': 'false', f: 'false', F: 'false', FALSE: 'false', False: 'false' },
 })
 
+/** Nothing that is counted here comes near it, and what is kept in 32 bits can hold it. */
+const MAX_INTEGER = 2 ** 31 - 1
+const MAX_VALUE_LENGTH = 64 * 1024
+const SHOWN_LENGTH = 100
+
 function checkValue(flag: Flag, value: string): string | undefined {
-  const bad = (wanted: string): string => `--${flag.name}: ${JSON.stringify(value)} is not ${wanted}`
+  if (value.length > MAX_VALUE_LENGTH)
+    return `--${flag.name}: its value has ${value.length} characters, more than ${MAX_VALUE_LENGTH}`
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these have no place in a path, a name or a message
+  if (/[\u0000-\u001f\u007f]/.test(value)) return `--${flag.name}: ${shown(value)} has a control character in it`
+  return checkType(flag, value)
+}
+
+const shown = (value: string): string =>
+  JSON.stringify(value.length > SHOWN_LENGTH ? `${value.slice(0, SHOWN_LENGTH)}…` : value)
+
+function checkType(flag: Flag, value: string): string | undefined {
+  const bad = (wanted: string): string => `--${flag.name}: ${shown(value)} is not ${wanted}`
   switch (flag.type) {
     case 'boolean':
       return value === 'true' || value === 'false' ? undefined : bad('true or false')
     case 'integer':
-      return /^-?\d+$/.test(value) ? undefined : bad('a whole number')
+      if (!/^-?\d+$/.test(value)) return bad('a whole number')
+      return Math.abs(Number(value)) <= MAX_INTEGER ? undefined : bad(`a number of at most ${MAX_INTEGER}`)
     case 'duration':
       return (parseDurationMs(value) ?? -1) < 0 ? bad('a duration such as 90s, 5m or 1h30m') : undefined
     case 'bytes':
@@ -141,7 +163,8 @@ const SIZES: Readonly<Record<string, number>> = lookupTable({
 
 export function parseBytes(text: string): number | undefined {
   const match = /^(\d+)(Ki|Mi|Gi|k|M|G)?$/.exec(text)
-  return match === null ? undefined : Number(match[1]) * SIZES[match[2] ?? '']!
+  const bytes = match === null ? Number.NaN : Number(match[1]) * SIZES[match[2] ?? '']!
+  return Number.isSafeInteger(bytes) ? bytes : undefined
 }
 
 function suggestion(name: string, flags: readonly Flag[]): string {
@@ -163,7 +186,19 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** The help text, by group. */
+/** Names of all admission plugins fit. */
+const MAX_LINE = 1000
+const MAX_LINES = 20
+
+/** What is wrong as lines for a terminal: each a short one, and not too many, whatever was given. */
+export function errorLines(errors: readonly string[]): string[] {
+  const lines = errors
+    .slice(0, MAX_LINES)
+    .map((error) => (error.length > MAX_LINE ? `${error.slice(0, MAX_LINE)}…` : error))
+  return errors.length > MAX_LINES ? [...lines, `and ${errors.length - MAX_LINES} more`] : lines
+}
+
+/** The help text of the flags, by group. */
 export function describeFlags(flags: readonly Flag[]): string {
   const groups = [...new Set(flags.map((flag) => flag.group))]
   return groups

@@ -3,7 +3,7 @@
  * this server too, and said once that they do nothing.
  */
 
-/** By name; true: may stand without a value. */
+/** The flags by name; true for those that may stand without a value. */
 const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ...names(
     false,
@@ -12,19 +12,18 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
     cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
     coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
     debug-socket-path disabled-metrics default-watch-cache-size emulated-version etcd-healthcheck-timeout
-    etcd-readycheck-timeout egress-selector-config-file external-hostname feature-gates goaway-chance http2-max-streams-per-connection
+    etcd-readycheck-timeout egress-selector-config-file external-hostname feature-gates goaway-chance
     kubelet-read-only-port lease-reuse-duration-seconds livez-grace-period log-dir log-file log-file-max-size
     log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file
-    proxy-client-cert-file proxy-client-key-file
     service-account-signing-endpoint show-hidden-metrics-for-version shutdown-watch-termination-grace-period
     ssh-keyfile ssh-user stderrthreshold storage-initialization-timeout strict-transport-security-directives
     target-ram-mb tls-curve-preferences tls-sni-cert-key tracing-config-file v vmodule kube-api-burst kube-api-qps`,
   ),
   ...names(
     true,
-    `add-dir-header aggregator-reject-forwarding-redirect alsologtostderr contention-profiling disable-http2-serving
-    emulation-forward-compatible enable-aggregator-routing enable-logs-handler
+    `add-dir-header alsologtostderr contention-profiling
+    emulation-forward-compatible enable-logs-handler
     enable-swagger-ui experimental-encryption-provider-config-automatic-reload log-json-split-stream log-text-split-stream
     logtostderr one-output permit-address-sharing permit-port-sharing
     runtime-config-emulation-forward-compatible shutdown-send-retry-after skip-headers skip-log-headers
@@ -32,7 +31,9 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
   ),
 ])
 
-/** Those that say who may come in: a server that left them out would let in others than its operator means. */
+/**
+ * Flags that say who may come in are refused: a server that ignored them would let in others than its operator means.
+ */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['authentication-config', '--oidc-*, --client-ca-file and --anonymous-auth say the same'],
   ['authorization-config', '--authorization-mode and --authorization-webhook-* say the same'],
@@ -43,7 +44,7 @@ function names(boolean: boolean, text: string): [string, boolean][] {
   return text.split(/\s+/).map((name) => [name, boolean])
 }
 
-/** Undefined: kube-apiserver has no such flag, or it is one that we have too. */
+/** Undefined when kube-apiserver has no such flag, or when this server has it too. */
 export function foreignFlag(name: string): { readonly boolean: boolean } | undefined {
   const boolean = FOREIGN.get(name)
   return boolean === undefined ? undefined : { boolean }

@@ -8,6 +8,7 @@ import { MAX_READERS } from '../../cacher/memory/memory-layout.js'
 import { AUTHORIZATION_MODES } from '../../protocol/authorization-config.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from '../audit/audit-options.js'
+import { CONTROLLER_FLAGS, controllerFlagErrors } from './controller-options.js'
 import { fileProblem, folderProblem, roomProblem } from './file-checks.js'
 import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
@@ -20,9 +21,13 @@ const LIMITS = 'Limits'
 const ACCESS = 'Access'
 const ADMISSION = 'Admission'
 const KUBELETS = 'Kubelets'
+const AGGREGATION = 'Extension API servers'
 const LOGS = 'Logs and debugging'
 
-/** Every thread that reads shared memory has a place of its own there; some are for the process itself and for restarts. */
+/**
+ * Every thread that reads shared memory has a place of its own there; some places are left for the process itself and
+ * for restarts.
+ */
 const MAX_FRONT_ENDS = 16
 const MAX_POOL_THREADS = MAX_READERS - MAX_FRONT_ENDS - 8
 
@@ -56,6 +61,27 @@ export const FLAGS: readonly Flag[] = [
     default: '1',
     group: SERVING,
     help: 'Threads that serve clients on the port; 1 is the main thread itself.',
+  },
+  {
+    name: 'http-engine',
+    type: 'string',
+    default: 'auto',
+    group: SERVING,
+    help: 'What speaks HTTP: uws (uWebSockets.js, HTTP/1.1, the faster one), node (Node itself, HTTP/2 too), or auto: uws where it loads.',
+  },
+  {
+    name: 'http2-max-streams-per-connection',
+    type: 'integer',
+    default: '0',
+    group: SERVING,
+    help: 'Requests at a time that a connection of HTTP/2 may have, with --http-engine=node; 0: 1000.',
+  },
+  {
+    name: 'disable-http2-serving',
+    type: 'boolean',
+    default: 'false',
+    group: SERVING,
+    help: 'Speaks HTTP/1.1 only, with --http-engine=node.',
   },
   {
     name: 'shutdown-delay-duration',
@@ -108,6 +134,20 @@ export const FLAGS: readonly Flag[] = [
     help: 'Versions and resources to serve or not: api/all, api/ga, api/beta, api/alpha, group/version or group/version/resource, each =true or =false.',
   },
   {
+    name: 'enable-aggregator-routing',
+    type: 'boolean',
+    default: 'false',
+    group: AGGREGATION,
+    help: 'Whether requests go to endpoints of a service instead of its cluster IP: where cluster IPs cannot be reached from here.',
+  },
+  {
+    name: 'aggregator-reject-forwarding-redirect',
+    type: 'boolean',
+    default: 'true',
+    group: AGGREGATION,
+    help: 'Whether a redirect of an extension API server is answered with an error instead of being passed back.',
+  },
+  {
     name: 'profiling',
     type: 'boolean',
     default: 'true',
@@ -144,6 +184,7 @@ export const FLAGS: readonly Flag[] = [
     group: ADMISSION,
     help: 'The AdmissionConfiguration file: what plugins are told.',
   },
+  ...CONTROLLER_FLAGS,
   {
     name: 'max-requests-inflight',
     type: 'integer',
@@ -247,7 +288,7 @@ export const serviceSettings = (values: FlagValues): ServiceSettings => ({
   endpointReconcilerType: flagText(values, 'endpoint-reconciler-type'),
 })
 
-/** Everything that is wrong; values that are not of their type were reported before. */
+/** Gives everything that is wrong with the values; those that are not of their type were reported before. */
 export function validate(values: FlagValues): string[] {
   const errors: string[] = []
   const pair = (a: string, b: string): void => {
@@ -284,6 +325,10 @@ export function validate(values: FlagValues): string[] {
   within('secure-port', 0, 65535)
   within('pool-threads', 0, MAX_POOL_THREADS)
   within('front-ends', 1, MAX_FRONT_ENDS)
+  within('http2-max-streams-per-connection', 0, 1e6)
+  const engine = flagText(values, 'http-engine')
+  if (!['auto', 'uws', 'node'].includes(engine))
+    errors.push(`--http-engine ${JSON.stringify(engine)} is unknown; it is auto, uws or node`)
   within('delete-collection-workers', 1, 1000)
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)
@@ -300,18 +345,20 @@ export function validate(values: FlagValues): string[] {
     ...authorizationErrors(values),
     ...serviceErrors(serviceSettings(values)),
   )
-  if (flagDurationMs(values, 'event-ttl') < 1_000) errors.push('--event-ttl must be at least 1s')
+  for (const name of ['event-ttl', 'request-timeout'])
+    if (flagDurationMs(values, name) < 1_000) errors.push(`--${name} must be at least 1s`)
   errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
   errors.push(
     ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
   )
+  errors.push(...controllerFlagErrors(values))
   errors.push(...securityErrors(values), ...auditErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
   return errors
 }
 
-/** Certificates may lie in a folder that is only read; what is there already is not held against it. */
+/** A folder of certificates that exists is not looked at: it may be one that can only be read. */
 function folderErrors(values: FlagValues): string[] {
   const errors: string[] = []
   const check = (name: string, problem: string | undefined): void => {
@@ -319,8 +366,8 @@ function folderErrors(values: FlagValues): string[] {
   }
   const dataDir = flagText(values, 'data-dir')
   const isEmbedded = flagText(values, 'storage-backend') !== 'etcd3' && flagList(values, 'etcd-servers').length === 0
-  if (isEmbedded && dataDir !== '' && dataDir !== IN_MEMORY) {
-    check('data-dir', folderProblem(dataDir))
+  if (isEmbedded && dataDir !== IN_MEMORY) {
+    check('data-dir', dataDir === '' ? `it needs a folder, or ${IN_MEMORY}` : folderProblem(dataDir))
     if (errors.length === 0) check('data-dir', roomProblem(dataDir))
   }
   const certDir = flagText(values, 'cert-dir')

@@ -15,29 +15,32 @@ export interface SecurityConfig {
   readonly host: string
   readonly insecureHttp: boolean
   readonly certDir: string
-  /** '': made in certDir. */
+  /** The file of the serving certificate; '' when one is made in certDir. */
   readonly tlsCertFile: string
   readonly tlsKeyFile: string
   readonly minVersion: string
   readonly cipherSuites: readonly string[]
   readonly bindAddress: string
   readonly advertiseAddress: string
-  /** The address of the service `kubernetes`. */
+  /** The address of the service `kubernetes`, for the certificate. */
   readonly serviceAddress: string
-  /** '': that of certDir. */
+  /** The file of the authority of client certificates; '' for the one of certDir. */
   readonly clientCaFile: string
   readonly anonymous: boolean
   readonly tokenFile: string
   readonly bootstrapTokens: boolean
   readonly serviceAccounts: Omit<ServiceAccountTokenConfig, 'signingKey' | 'publicKeys'> & {
-    /** '': made in certDir. */
+    /** The file of the key that signs service-account tokens; '' when one is made in certDir. */
     readonly signingKeyFile: string
     readonly keyFiles: readonly string[]
   }
-  /** `ca` is a file. */
+  /** The configuration of OIDC; `ca` is a file. */
   readonly oidc: OidcConfig | undefined
   readonly webhook: WebhookTokensConfig | undefined
+  /** The front proxies that are believed; undefined for those of the authority that is made in certDir. */
   readonly frontProxy: { readonly caFile: string; readonly headers: FrontProxyHeaders } | undefined
+  /** What is shown to extension API servers; undefined for what is made in certDir. */
+  readonly proxyClient: { readonly certFile: string; readonly keyFile: string } | undefined
 }
 
 export function securityConfig(values: FlagValues): SecurityConfig {
@@ -58,7 +61,7 @@ export function securityConfig(values: FlagValues): SecurityConfig {
     advertiseAddress: text('advertise-address'),
     serviceAddress: firstAddress(text('service-cluster-ip-range')),
     clientCaFile: text('client-ca-file'),
-    // Who may do everything must at least say who they are.
+    // Where everybody may do everything, clients must at least say who they are.
     anonymous: flagBoolean(values, 'anonymous-auth') && modes.length > 0 && !modes.includes('AlwaysAllow'),
     tokenFile: text('token-auth-file'),
     bootstrapTokens: flagBoolean(values, 'enable-bootstrap-token-auth'),
@@ -81,6 +84,10 @@ export function securityConfig(values: FlagValues): SecurityConfig {
             version: text('authentication-token-webhook-version'),
             cacheTtlMs: flagDurationMs(values, 'authentication-token-webhook-cache-ttl'),
           },
+    proxyClient:
+      text('proxy-client-cert-file') === ''
+        ? undefined
+        : { certFile: text('proxy-client-cert-file'), keyFile: text('proxy-client-key-file') },
     frontProxy:
       text('requestheader-client-ca-file') === ''
         ? undefined
@@ -117,7 +124,7 @@ function oidcConfig(values: FlagValues): OidcConfig {
   }
 }
 
-/** Certificates outlive what is only in memory: clients keep them. */
+/** The folder of certificates. A store in memory has one on the disk too, because clients keep the certificates. */
 function certFolder(given: string, dataDir: string): string {
   if (given !== '') return path.resolve(given)
   return dataDir === IN_MEMORY ? path.resolve('certs') : path.resolve(dataDir, 'certs')

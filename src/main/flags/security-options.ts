@@ -119,13 +119,19 @@ export const SECURITY_FLAGS: readonly Flag[] = [
   text(
     'requestheader-client-ca-file',
     AUTHENTICATION,
-    'Authorities of front proxies (PEM), which name users in headers.',
+    'Authorities of front proxies (PEM), which name users in headers. Without it, the one made in --cert-dir.',
   ),
   list('requestheader-allowed-names', 'Common names that front proxies may have; empty: any.'),
   list('requestheader-username-headers', 'Headers that name the user, X-Remote-User for one.'),
   list('requestheader-uid-headers', 'Headers with the user’s uid, X-Remote-Uid for one.'),
   list('requestheader-group-headers', 'Headers that name groups, X-Remote-Group for one.'),
   list('requestheader-extra-headers-prefix', 'Prefixes of headers with more about the user, X-Remote-Extra- for one.'),
+  text(
+    'proxy-client-cert-file',
+    AUTHENTICATION,
+    'The certificate shown to extension API servers (PEM); without it one is made in --cert-dir.',
+  ),
+  text('proxy-client-key-file', AUTHENTICATION, 'The key of that certificate (PEM).'),
 ]
 
 /** Flags whose value is a file, or several, that must be there. */
@@ -139,6 +145,8 @@ export const SECURITY_FILES: readonly string[] = [
   'oidc-ca-file',
   'authentication-token-webhook-config-file',
   'requestheader-client-ca-file',
+  'proxy-client-cert-file',
+  'proxy-client-key-file',
 ]
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
@@ -166,6 +174,9 @@ export function securityErrors(values: FlagValues): string[] {
     if (issuer.includes(':') && !URL.canParse(issuer))
       errors.push(`--service-account-issuer: ${JSON.stringify(issuer)} contains a colon but is no URL`)
   if (items('service-account-issuer').length === 0) errors.push('--service-account-issuer must not be empty')
+  const jwksUri = value('service-account-jwks-uri')
+  if (jwksUri !== '' && !(URL.canParse(jwksUri) && jwksUri.startsWith('https://')))
+    errors.push('--service-account-jwks-uri must be a URL that starts with https://')
   if (value('service-account-key-file') !== '' && value('service-account-signing-key-file') === '')
     errors.push('--service-account-key-file needs --service-account-signing-key-file')
   const longest = parseDurationMs(value('service-account-max-token-expiration')) ?? 0
@@ -187,6 +198,8 @@ function oidcErrors(value: (name: string) => string, items: (name: string) => st
 }
 
 function frontProxyErrors(value: (name: string) => string, items: (name: string) => string[]): string[] {
+  if ((value('proxy-client-cert-file') === '') !== (value('proxy-client-key-file') === ''))
+    return ['--proxy-client-cert-file and --proxy-client-key-file must be given together']
   if (value('requestheader-client-ca-file') === '')
     return items('requestheader-username-headers').length === 0
       ? []

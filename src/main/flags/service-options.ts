@@ -8,9 +8,9 @@ import type { ServiceNetwork } from '../../protocol/pool-start.js'
 import type { Flag } from './flags.js'
 
 const SERVICES = 'Services'
-/** Larger ranges than these are refused: as kube-apiserver does. */
+/** The shortest prefixes of ranges, by address length: larger ranges are refused, as by kube-apiserver. */
 const MIN_PREFIX = { 32: 12, 128: 64 } as const
-/** So many addresses are needed at least: one for the kubernetes service and some for others. */
+/** The fewest addresses of a range: one for the kubernetes service and some for others. */
 const MIN_ADDRESSES = 8
 
 export const SERVICE_FLAGS: readonly Flag[] = [
@@ -95,18 +95,21 @@ function rangeErrors(ranges: readonly string[]): string[] {
   return errors
 }
 
-/** For settings without errors. */
+/** The service network of settings that have no errors. */
 export function serviceNetwork({ clusterIPRanges, nodePortRange }: ServiceSettings): ServiceNetwork {
   return { clusterIPRanges: clusterIPRanges.map((text) => formatCidr(parseCidr(text)!)), nodePortRange }
 }
 
-/** The first address of the first range. */
+/** The address of the service `kubernetes`: the first one of the first range. */
 export const kubernetesServiceIP = ({ clusterIPRanges }: ServiceNetwork): string =>
   new IPRange(parseCidr(clusterIPRanges[0]!)!).firstAddress!
 
 const NOT_ADVERTISED: ReadonlySet<string> = new Set(['', '0.0.0.0', '::', '127.0.0.1', '::1', 'localhost'])
 
-/** Endpoints may not be on loopback, so a server there says the host's address. Undefined when the host has none. */
+/**
+ * The address that endpoints have: they may not be on loopback, so a server there tells the host's address. Undefined
+ * when the host has none.
+ */
 export function advertisedAddress(advertised: string, bound: string): string | undefined {
   if (advertised !== '') return advertised
   if (!NOT_ADVERTISED.has(bound) && isIP(bound) !== 0) return bound

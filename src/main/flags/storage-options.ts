@@ -1,5 +1,5 @@
 /** Thread: main. The flags of the storage and of the watch cache over it, and what is wrong with their values. */
-import { flagList, flagText } from './flag-values.js'
+import { flagDurationMs, flagList, flagText } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
 
 const STORAGE = 'Storage'
@@ -125,12 +125,19 @@ export const STORAGE_FLAGS: readonly Flag[] = [
     type: 'bytes',
     default: '1Gi',
     group: CACHE,
-    help: 'How much memory one resource may take before it is served from storage.',
+    help: 'How much memory one resource may take before it is served from storage; roles and their bindings always stay.',
   },
 ]
 
+/** What runs again and again must leave time for anything else. */
+const MIN_INTERVAL_MS = 1000
+const INTERVALS = ['etcd-compaction-interval', 'etcd-db-metric-poll-interval', 'etcd-count-metric-poll-period']
+
 export function storageErrors(values: FlagValues): string[] {
-  const errors: string[] = []
+  const errors = INTERVALS.filter((name) => {
+    const intervalMs = flagDurationMs(values, name)
+    return intervalMs !== 0 && intervalMs < MIN_INTERVAL_MS
+  }).map((name) => `--${name} must be 0, which turns it off, or at least 1s`)
   const backend = flagText(values, 'storage-backend')
   const servers = flagList(values, 'etcd-servers')
   if (backend === 'etcd2') errors.push('--storage-backend etcd2 is no longer supported')

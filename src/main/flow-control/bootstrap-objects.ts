@@ -15,7 +15,7 @@ import {
 export const EXEMPT = 'exempt'
 export const CATCH_ALL = 'catch-all'
 
-/** shares, lendable percent, queues, hand size; each queue holds 50. */
+/** Shares, lendable percent, queues and hand size of each level; each queue holds 50 requests. */
 const LIMITED_LEVELS: Readonly<Record<string, readonly [number, number, number, number]>> = lookupTable({
   system: [30, 33, 64, 6],
   'node-high': [40, 25, 64, 6],
@@ -53,7 +53,7 @@ const resources = (
   namespaces: ['*'],
 })
 
-/** Everything that these subjects ask for. */
+/** A rule for everything that these subjects ask for. */
 const all = (...subjects: readonly Subject[]): PolicyRules => ({
   subjects,
   resourceRules: [resources(['*'], '*', ['*'], true)],

@@ -64,7 +64,7 @@ export class ConfigurationKeeper {
     return this.#conditions
   }
 
-  /** What is stored now. */
+  /** Takes the objects as they are stored now. */
   update(objects: FlowObjects): void {
     this.#objects = objects
     const stale = staleConditions(objects)
@@ -129,7 +129,7 @@ export class ConfigurationKeeper {
     )
   }
 
-  /** What an older release suggested and this one does not, unless somebody has taken it over. */
+  /** Removes objects that an older release suggested and this one does not, unless somebody has taken them over. */
   async #removeDropped(kind: Kind, stored: readonly Configuration[], wanted: readonly Configuration[]): Promise<void> {
     for (const { metadata } of stored) {
       if (metadata.annotations?.[AUTO_UPDATE_ANNOTATION] !== 'true') continue
@@ -168,7 +168,7 @@ export class ConfigurationKeeper {
 
   async #write(kind: Kind, name: string, request: ServerRequest): Promise<void> {
     const { status, text } = await this.#options.requests.send(request)
-    // 409: somebody else was first, 404: it is gone; the next round looks again.
+    // With 409 somebody else was first, with 404 the object is gone; the next round looks again.
     if (status >= 300 && status !== 409 && status !== 404)
       this.#options.logger.warn(
         { kind: kind.kind, name, status, answer: text },
@@ -179,11 +179,11 @@ export class ConfigurationKeeper {
 
 const typed = ({ kind }: Kind, object: Configuration): object => ({ apiVersion: API_VERSION, kind, ...object })
 
-/** Undefined: it is as it should be, or its owner wants it otherwise. */
+/** The object as it should be; undefined when it is so, or when its owner wants it otherwise. */
 export function revise<T extends Configuration>(current: T, wanted: T, mandatory: boolean): T | undefined {
   const value = current.metadata.annotations?.[AUTO_UPDATE_ANNOTATION]
   const stated = parseBoolean(value)
-  // Without a statement: whoever never changed the spec has not taken it over.
+  // Without the annotation, an object whose spec was never changed counts as not taken over.
   const ours = mandatory || (stated ?? current.metadata.generation === 1)
   const wrongAnnotation = stated !== ours
   const wrongSpec = ours && !isDeepStrictEqual(fixedPart(wanted, current), current.spec)
@@ -203,7 +203,7 @@ function parseBoolean(text: string | undefined): boolean | undefined {
   return /^(0|f|F|FALSE|false|False)$/.test(text) ? false : undefined
 }
 
-/** Who may do everything keeps the shares that an operator gave it. */
+/** The mandatory part of a level: the level that may do everything keeps the shares that an operator gave it. */
 function fixedPart(wanted: Configuration, current: Configuration): object {
   if (wanted.metadata.name !== EXEMPT || !('type' in wanted.spec) || !('exempt' in current.spec)) return wanted.spec
   return { ...wanted.spec, exempt: current.spec.exempt }

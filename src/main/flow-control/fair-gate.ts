@@ -9,7 +9,10 @@ import { Ticket, Waiter } from './queue-set.js'
 import type { WatchCounts } from './watch-counts.js'
 import { estimateWork, type ListSize, type WorkEstimate, type WorkSources } from './work-estimate.js'
 
-/** Of the time that a request has, so much may be spent waiting; a watch has no such time and gets this part of the same. */
+/**
+ * The part of its time that a request may spend waiting. A watch has no time of its own, and gets this part of the
+ * server's limit.
+ */
 const WAIT_FRACTION = 0.25
 const MAX_WAIT_MS = 60_000
 
@@ -69,7 +72,7 @@ export class FairGate implements RequestGate {
     })
   }
 
-  /** What is large begins as it goes on: in turns. */
+  /** Work of many seats begins in turns, as it goes on. */
   #start(work: WorkEstimate, begin: () => void): void {
     if (work.initialSeats <= 1) {
       begin()
@@ -87,7 +90,9 @@ export class FairGate implements RequestGate {
     return () => level.queues.leave(ticket, longRunning)
   }
 
-  /** Later, in turns: a client that asks again at once shall not keep the thread busy with refusing. */
+  /**
+   * Refusals are sent later, in turns: a client that asks again at once shall not keep the thread busy with refusing.
+   */
   #refuse({ level }: Classification): Promise<never> {
     level.retryAfter.refused(this.#clock.now())
     return new Promise((_resolve, reject) =>

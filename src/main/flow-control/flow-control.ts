@@ -16,7 +16,7 @@ export interface FlowControlOptions {
   readonly client: CacheClient
   readonly clock: Clock
   readonly turns: BulkTurns
-  /** Of the whole server; each front end has its part. */
+  /** The seats of the whole server; each front end has its part. */
   readonly totalSeats: number
   readonly frontEnds: number
   readonly requestTimeoutMs: number

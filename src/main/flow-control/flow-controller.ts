@@ -15,9 +15,9 @@ import { allocateSeats } from './seat-allocation.js'
 import { dealHand } from './shuffle-shard.js'
 
 const ADJUST_EVERY_MS = 10_000
-/** Different requests of one user that are remembered; beyond it they are looked up again. */
+/** So many different requests of one user are remembered; further ones are looked up again. */
 const MAX_REMEMBERED = 1024
-/** Flows of one schema whose hands are remembered. */
+/** So many flows of one schema have their hands remembered. */
 const MAX_FLOWS = 8192
 
 export interface Classification {
@@ -25,7 +25,7 @@ export interface Classification {
   readonly schemaUid: string
   readonly level: PriorityLevel
   readonly flow: Flow
-  /** X-Kubernetes-PF-…, name, value, …; undefined while the objects have no uid. */
+  /** Response headers X-Kubernetes-PF-…: name, value, …; a uid is '' while its object has none. */
   readonly headers: readonly string[]
 }
 
@@ -38,7 +38,7 @@ interface SchemaInForce {
 
 export interface FlowControllerOptions {
   readonly clock: Clock
-  /** Of all levels together; a front-end thread has its part of the server's. */
+  /** The seats of all levels together; a front-end thread has its part of the server's. */
   readonly totalSeats: number
   readonly recorder?: FlowRecorder
 }
@@ -49,7 +49,7 @@ export class FlowController {
   readonly #recorder: FlowRecorder
   #levels = new Map<string, PriorityLevel>()
   #schemas: SchemaInForce[] = []
-  /** By user, then by what is asked; replaced as a whole with the configuration. */
+  /** Classifications by user, then by what is asked; replaced as a whole with the configuration. */
   #remembered = new WeakMap<UserInfo, Map<string, Classification>>()
   #timer: Timer | undefined
 
@@ -82,7 +82,7 @@ export class FlowController {
     return this.#schemas.map(({ object }) => object.metadata.name)
   }
 
-  /** The objects as they are now, all of them. Those that make no sense are left out. */
+  /** Takes all objects as they are now. Those that make no sense are left out. */
   configure(levels: readonly PriorityLevelConfiguration[], schemas: readonly FlowSchema[]): void {
     const before = this.#levels
     this.#levels = new Map()
@@ -206,7 +206,7 @@ export class FlowController {
       last = schema
       if (matchesSchema(schema.object.spec, user, info)) return this.#flow(schema, user, info)
     }
-    // Nobody matches only who is in neither group of everybody: the last resort takes them too.
+    // Only a user in neither group of everybody matches no schema: the catch-all takes them too.
     return this.#flow(this.#schemas.find(({ object }) => object.metadata.name === CATCH_ALL) ?? last!, user, info)
   }
 
@@ -230,7 +230,7 @@ function responseHeaders(schema: FlowSchema, level: PriorityLevel): string[] {
   return ['X-Kubernetes-PF-FlowSchema-UID', schema.metadata.uid ?? '', 'X-Kubernetes-PF-PriorityLevel-UID', level.uid]
 }
 
-/** Objects get here as they are stored; what validation would refuse is as good as absent. */
+/** Objects come here as they are stored; one that validation would refuse counts as absent. */
 function isSound({ metadata, spec }: PriorityLevelConfiguration): boolean {
   if ((spec?.type === 'Exempt') !== (metadata.name === EXEMPT)) return false
   return spec.type === 'Exempt' ? spec.limited === undefined : spec.type === 'Limited' && isSoundLimit(spec)

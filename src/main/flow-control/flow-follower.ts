@@ -52,7 +52,7 @@ export class FlowFollower {
     this.#followers = [follow(PRIORITY_LEVELS, this.#levels), follow(FLOW_SCHEMAS, this.#schemas)]
   }
 
-  /** Everything as of now, and whatever changes from now on. */
+  /** Gives the controller everything as of now, and whatever changes from now on. */
   start(): void {
     for (const follower of this.#followers) follower.sync()
     this.#tell()

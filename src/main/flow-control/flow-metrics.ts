@@ -3,7 +3,7 @@ import { flowFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
 import type { FlowRecorder, LevelLimits, RejectReason, SeatDemand } from './flow-recorder.js'
 
-/** Of one schema in one level. */
+/** The series of one schema in one level. */
 interface SchemaSeries {
   readonly executing: Series
   readonly seats: Series

@@ -24,7 +24,7 @@ export class ListSizes {
     this.#options = options
   }
 
-  /** Undefined for what is not in memory. */
+  /** The size of a list; undefined for a resource that is not in memory. */
   of(info: RequestInfo): ListSize | undefined {
     const { views, clock, resolve } = this.#options
     const resource = resolve(info)

@@ -5,7 +5,7 @@ import type { FlowRecorder } from './flow-recorder.js'
 import { QueueSet, type QueuingLimits } from './queue-set.js'
 import { RetryAfter } from './retry-after.js'
 
-/** Of a level's seats, so much may go to one request. */
+/** The part of a level's seats that one request may have. */
 const MAX_SEATS_FRACTION = 0.15
 
 export class PriorityLevel {
@@ -15,16 +15,16 @@ export class PriorityLevel {
   readonly #recorder: FlowRecorder
   uid = ''
   exempt = false
-  /** Nothing leads to it any more; it goes when it is empty. */
+  /** No schema leads to the level any more; it is removed when it is empty. */
   quiescing = false
   shares = 0
   nominalSeats = 0
-  /** Never lent below. */
+  /** The seats that the level never lends. */
   lowerSeats = 0
-  /** Never borrowed above. */
+  /** The seats that the level never borrows beyond. */
   upperSeats = 0
   currentSeats = 0
-  /** For one request; 0 without queues, where the estimate's own limit holds. */
+  /** The most seats of one request; 0 without queues, where the estimate's own limit holds. */
   maxRequestSeats = 0
   #lendablePercent = 0
   #borrowingLimitPercent: number | undefined
@@ -65,7 +65,7 @@ export class PriorityLevel {
           }
   }
 
-  /** Its part of all seats. */
+  /** Gives the level its part of all seats. */
   allot(totalSeats: number, totalShares: number): void {
     const nominal = totalShares === 0 ? 0 : Math.ceil((totalSeats * this.shares) / totalShares)
     const lendable = Math.round((nominal * this.#lendablePercent) / 100)
@@ -86,7 +86,7 @@ export class PriorityLevel {
     this.#recorder.configured(this.name, { nominal, lower: this.lowerSeats, upper: this.upperSeats })
   }
 
-  /** What it had at its busiest, as far as that is its own. */
+  /** The seats that the level needed at its busiest, as far as they are its own. */
   lowerBound(): number {
     const { highWatermark } = this.queues.demand
     return this.exempt

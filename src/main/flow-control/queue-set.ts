@@ -20,24 +20,25 @@ import type { WorkEstimate } from './work-estimate.js'
 const GUESSED_SERVICE_MS = 3
 
 export interface QueuingLimits {
-  /** Less than 0: everybody enters. 0: nobody waits. */
+  /** How many queues there are: below 0 everybody enters, with 0 nobody waits. */
   readonly queues: number
   readonly queueLengthLimit: number
 }
 
 /**
- * Of a level's seats, so much no single flow takes: whoever comes next finds a place, and need not wait for the end of
- * something large. Kubernetes lets one flow have them all; there a request waits beside many threads, here behind one.
+ * The part of a level's seats that no single flow takes: whoever comes next finds a place, and need not wait for the
+ * end of something large. Kubernetes lets one flow have them all; there a request waits beside many threads, here
+ * behind one.
  */
 const FREE_FRACTION = 0.1
 
 /**
- * While a level has seats left, its queues hold so many times their length: what waits costs nothing, and who is refused
- * asks again.
+ * While a level has seats left, its queues hold so many times their length: a waiting request costs nothing, and a
+ * refused client asks again.
  */
 const HELD_BACK_FACTOR = 4
 
-/** One flow of a schema: where its requests may wait, and what it has. */
+/** One flow of a schema: the queues its requests may wait in, and the seats it has. */
 export interface Flow {
   readonly schema: string
   readonly hand: readonly number[]
@@ -49,7 +50,7 @@ class Queue {
   waitingWork = 0
   executing = 0
   seatsInUse = 0
-  /** Virtual time at which its next request starts. */
+  /** The virtual time at which the queue's next request starts. */
   start = 0
 }
 
@@ -59,9 +60,9 @@ export class Waiter {
   readonly queue: Queue
   readonly arrivedMs: number
   readonly arrivedVirtual: number
-  /** Set once it is decided. */
+  /** Set once the request is let in or refused. */
   outcome: Ticket | RejectReason | undefined
-  /** Called with the ticket, or with why there is none, when that comes later. */
+  /** Called with the ticket, or with the reason why there is none, when the request had to wait. */
   decide: ((outcome: Ticket | RejectReason) => void) | undefined
 
   constructor(
@@ -83,7 +84,7 @@ export class Waiter {
   }
 }
 
-/** Seats that are taken. */
+/** The seats that a request has taken. */
 export class Ticket {
   readonly flow: Flow
   readonly queue: Queue | undefined
@@ -151,7 +152,7 @@ export class QueueSet {
     return this.#limit
   }
 
-  /** Fewer queues: what waits beyond them still gets its turn. */
+  /** When there are fewer queues than before, requests in the others still get their turn. */
   configure(limits: QueuingLimits, seatLimit: number): void {
     this.#advance()
     this.#limits = limits
@@ -160,7 +161,9 @@ export class QueueSet {
     this.#dispatchAll()
   }
 
-  /** A ticket at once, why there is none, or a place in a queue: `decide` is called later, once. */
+  /**
+   * Gives a ticket at once, the reason why there is none, or a place in a queue: then `decide` is called later, once.
+   */
   enter(
     flow: Flow,
     work: WorkEstimate,
@@ -180,14 +183,14 @@ export class QueueSet {
     if (queue.waiting.length >= places) return this.#reject(flow, 'queue-full', 0)
     const waiter = new Waiter(queue, flow, work, { ms: now, virtual: this.#virtual })
     this.#enqueue(waiter)
-    // What waits may be too wide for the room that there is, and this not.
+    // Waiting requests may be too wide for the free seats, and this one not.
     this.#dispatchAll()
     if (waiter.outcome !== undefined) return waiter.outcome
     waiter.decide = decide
     return waiter
   }
 
-  /** Takes a waiter out of its queue; no effect once it was decided. */
+  /** Takes a waiting request out of its queue; no effect once it was decided. */
   cancel(waiter: Waiter, reason: RejectReason): void {
     const { queue } = waiter
     const at = queue.waiting.indexOf(waiter)
@@ -211,7 +214,7 @@ export class QueueSet {
     this.#recorder.finished(this.name, flow.schema, maxSeats(work), elapsed, longRunning)
     if (queue !== undefined) {
       queue.executing--
-      // The guess is made good: what took longer puts its queue further back.
+      // The guess is corrected: a request that took longer puts its queue further back.
       queue.start += (elapsed - GUESSED_SERVICE_MS) * work.initialSeats
       this.#bound(queue)
       if (queue.waiting.length === 0 && queue.executing === 0) this.#activeQueues--
@@ -246,19 +249,22 @@ export class QueueSet {
     return now
   }
 
-  /** What a flow has alone is never all there is, but one request it always may have. */
+  /** A flow never takes all seats, but it may always have one request. */
   #mayTake(flow: Flow, seats: number): boolean {
     return flow.seatsInUse === 0 || flow.seatsInUse + seats <= this.#limit - Math.floor(this.#limit * FREE_FRACTION)
   }
 
   #hasRoom(seats: number): boolean {
     if (this.#limits.queues < 0) return true
-    // What is wider than the whole level runs alone.
+    // A request that is wider than the whole level runs alone.
     if (seats > this.#limit) return this.#executing === 0
     return this.#seatsInUse + seats <= this.#limit
   }
 
-  /** The rotation keeps flows with overlapping hands from meeting in the same queue. */
+  /**
+   * Chooses the queue of the hand with the least work. The rotation keeps flows with overlapping hands from meeting in
+   * the same queue.
+   */
   #chooseQueue({ hand }: Flow): Queue {
     const size = hand.length
     const offset = this.#turn++ % size
@@ -335,7 +341,7 @@ export class QueueSet {
     }
   }
 
-  /** Final seats that the level does not have are taken as time instead: the same work in another shape. */
+  /** Final seats that the level does not have are taken as time instead: the work is the same. */
   #fitted(work: WorkEstimate): WorkEstimate {
     if (work.finalSeats <= this.#limit || this.#limit <= 0) return work
     return {
@@ -345,7 +351,7 @@ export class QueueSet {
     }
   }
 
-  /** The one whose oldest request finishes first in virtual time; undefined while that one does not fit. */
+  /** The queue whose oldest request finishes first in virtual time; undefined while that request does not fit. */
   #nextQueue(): Queue | undefined {
     const queues = this.#queues
     let best: Queue | undefined

@@ -1,7 +1,7 @@
 /** Thread: any. How long a refused client is told to stay away: doubles while many are refused, and comes down by seconds. */
 
 const MAX_SECONDS = 32
-/** So many refusals a second of the current delay make it longer. */
+/** So many refusals for each second of the current delay make it longer. */
 const MANY_PER_SECOND = 3
 
 export class RetryAfter {

@@ -3,13 +3,13 @@
 export interface SeatClaim {
   readonly lower: number
   readonly upper: number
-  /** At least `lower`. */
+  /** The seats that are asked for, at least `lower`. */
   readonly target: number
 }
 
-/** Who asks for nothing still stands in proportion to somebody. */
+/** The least target: who asks for nothing still stands in proportion to somebody. */
 const MIN_TARGET = 0.001
-/** Doubles halve their error a step; more steps change nothing. */
+/** Each step halves the error of a double; more steps change nothing. */
 const STEPS = 100
 
 /**

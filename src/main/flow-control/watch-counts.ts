@@ -5,7 +5,7 @@
  */
 import type { RequestInfo } from '../../api/request-info.js'
 
-/** A power of two. 4096 places in use: an average of one stranger among them. */
+/** The number of places, a power of two: with 4096 watches in use a place has one stranger on average. */
 const PLACES = 4096
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
@@ -15,12 +15,12 @@ export const WATCH_COUNT_BYTES = PLACES * Int32Array.BYTES_PER_ELEMENT
 export class WatchCounts {
   readonly #words: Int32Array
 
-  /** WATCH_COUNT_BYTES of shared memory; zeros at first. */
+  /** `words`: WATCH_COUNT_BYTES of shared memory, zeros at first. */
   constructor(words: Int32Array = new Int32Array(PLACES)) {
     this.#words = words
   }
 
-  /** Gives the way to forget it. */
+  /** Counts a watch; the function it gives takes the watch off again. */
   add(info: RequestInfo): () => void {
     const place = placeOf(info, info.namespace, info.name)
     Atomics.add(this.#words, place, 1)

@@ -8,21 +8,21 @@ import { isMutating } from '../request/inflight.js'
 
 export interface WorkEstimate {
   readonly initialSeats: number
-  /** Held for `additionalMs` after the answer: the work that it caused goes on. */
+  /** Seats that are held for `additionalMs` after the answer: the work that the request caused goes on. */
   readonly finalSeats: number
   readonly additionalMs: number
 }
 
-/** What is in memory for a list: of the whole resource, or of one namespace. */
+/** What memory holds for a list: of the whole resource, or of one namespace. */
 export interface ListSize {
   readonly objects: number
   readonly averageBytes: number
 }
 
 export interface WorkSources {
-  /** Undefined for what is not in memory. */
+  /** The size of a list; undefined for a resource that is not in memory. */
   listSize(info: RequestInfo): ListSize | undefined
-  /** Watchers that would get an event of this request's object. */
+  /** How many watchers would get an event of this request's object. */
   watchers(info: RequestInfo): number
 }
 
@@ -31,7 +31,7 @@ const MAX_LIST_SEATS = 100
 const MAX_MUTATING_SEATS = 10
 const WATCHES_PER_SEAT = 10
 const EVENT_MS = 5
-/** What storage must be asked for is dearer than what memory holds, and its size is not known here. */
+/** The seats of a list that storage must answer: it costs more than one from memory, and its size is not known here. */
 const UNKNOWN_LIST_SEATS = 10
 
 export const ONE_SEAT: WorkEstimate = { initialSeats: 1, finalSeats: 0, additionalMs: 0 }
@@ -40,7 +40,7 @@ export const ONE_SEAT: WorkEstimate = { initialSeats: 1, finalSeats: 0, addition
 const makesNoEvent = ({ resource, subresource }: RequestInfo): boolean =>
   resource === 'serviceaccounts' && subresource === 'token'
 
-/** `maxSeats`: of the level, so that a few wide requests do not stop it. */
+/** `maxSeats`: the most that the level gives, so that a few wide requests do not stop it. */
 export function estimateWork(
   info: RequestInfo,
   query: URLSearchParams,
@@ -58,12 +58,12 @@ export function estimateWork(
 }
 
 function listWork(info: RequestInfo, query: URLSearchParams, sources: WorkSources, maxSeats: number): WorkEstimate {
-  // By name it is a get.
+  // A list of one name is a get.
   if (info.name !== '') return ONE_SEAT
   const most = Math.max(1, Math.min(maxSeats, MAX_LIST_SEATS))
   const size = sources.listSize(info)
   if (size === undefined) return seats(Math.min(UNKNOWN_LIST_SEATS, most))
-  // Neither what a watch begins with nor a list of whatever is at hand comes in pages.
+  // The initial state of a watch, and a list of whatever is at hand, do not come in pages.
   const isWhole = info.verb === 'watch' || query.get('resourceVersion') === '0'
   const limit = isWhole ? 0 : Number(query.get('limit') ?? 0)
   const objects = limit > 0 ? Math.min(limit, size.objects) : size.objects

@@ -1,6 +1,9 @@
-/** Thread: main. The body of a request as it comes in: whole within its limit, refused beyond it. */
+/** Thread: main. Gathers the body of a request into one piece. A body beyond its limit is refused. */
 
-/** A body is taken in up to so many times its limit before the connection is closed on it. */
+/**
+ * A body beyond its limit is still received, and dropped, up to this many times the limit, so that the client gets to
+ * read the refusal. Beyond that the refusal does not wait for the end of the body.
+ */
 const DROPPED_BODIES = 4
 
 export class BodyTooLarge extends Error {}
@@ -23,19 +26,19 @@ export class BodyReader {
       this.#resolve = resolve
       this.#reject = reject
     })
-    // A body that was held and never asked for fails nobody.
+    // When a body was held (Exchange.holdBody) and nobody reads it, its rejection must not count as unhandled.
     this.promise.catch(() => undefined)
   }
 
-  take(chunk: ArrayBuffer, isLast: boolean): void {
+  take(chunk: Uint8Array, isLast: boolean): void {
     this.#size += chunk.byteLength
     if (this.#size > this.#limitBytes) {
       this.#chunks.length = 0
       if (isLast || this.#size > this.dropLimitBytes) this.refuse()
       return
     }
-    // The memory behind a chunk is reused once this returns.
-    if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk.slice(0)))
+    // The chunk is copied, because the engine reuses its memory once this method returns.
+    if (chunk.byteLength > 0) this.#chunks.push(new Uint8Array(chunk))
     if (isLast) this.#resolve(this.#chunks.length === 1 ? this.#chunks[0]! : concat(this.#chunks, this.#size))
   }
 

@@ -1,14 +1,14 @@
 /**
- * Thread: main. The body of a request as a stream, no faster than who reads it takes it.
+ * Thread: main. The body of a request as a stream: the client is not read from faster than the sink takes the bytes.
  *
  *   paused ──readTo()──▶ flowing ◀──resume()/pause()──▶ paused ──last chunk──▶ ended
- *      └──discard()──▶ what comes is dropped
+ *      └──discard()──▶ the rest is received and dropped
  */
 export interface BodySink {
-  /** False: wait until resume(). The bytes are the sink's own. */
+  /** The sink owns the bytes. False asks the stream to pause until resume() is called. */
   write(chunk: Uint8Array): boolean
   end(): void
-  /** The client went away before the end. */
+  /** Called instead of end() when the client went away before the body was complete. */
   gone(): void
 }
 
@@ -37,7 +37,10 @@ export class BodyStream {
     if (!this.#gone) this.#port.resume()
   }
 
-  /** Nobody wants the rest: the connection may take its next request once it is through. */
+  /**
+   * Drops the rest of the body. It has to be received all the same, because the connection takes its next request only
+   * after it.
+   */
   discard(): void {
     this.#discarding = true
     this.#early = []
@@ -53,17 +56,17 @@ export class BodyStream {
     else this.resume()
   }
 
-  /** Called by the exchange; the memory behind a chunk is reused once this returns. */
-  take(chunk: ArrayBuffer, isLast: boolean): void {
+  /** Called by the exchange with each chunk, which is copied: the engine reuses its memory once this method returns. */
+  take(chunk: Uint8Array, isLast: boolean): void {
     if (isLast) {
       this.#ended = true
-      // What was under way arrives after a pause too, its end included. Nobody resumes what has ended, and the connection
-      // would never take its next request.
+      // Chunks that were under way still arrive after a pause, the last one included. A body that has ended must not
+      // stay paused: nobody would resume it, and the connection would never take its next request.
       this.resume()
     }
     if (this.#discarding) return
     if (chunk.byteLength > 0) {
-      const own = new Uint8Array(chunk.slice(0))
+      const own = new Uint8Array(chunk)
       if (this.#sink === undefined) this.#early.push(own)
       else if (!this.#sink.write(own)) this.pause()
     }

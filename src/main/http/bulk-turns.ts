@@ -1,20 +1,24 @@
 /**
- * Thread: main. Large answers in slices, so that small requests go in between. A front end is one thread: whoever writes
- * four megabytes in one go makes everybody else wait for it. Here each answer writes a slice in its turn; a turn of the
- * event loop gives all of them together a bounded time, then what has arrived meanwhile is served first.
+ * Thread: main. Large answers are written in slices, so that small requests are served in between. A front end is one
+ * thread: an answer of four megabytes that is written in one go makes everybody else wait. Here the large answers take
+ * turns, a slice each; one turn of the event loop gives all of them together a bounded time (TURN_MS), and requests
+ * that have arrived meanwhile are served before the next turn.
  */
 
-/** Writes one slice. True: there is more, and it can go on now. */
+/** A job writes one slice of its answer. It returns true when it has more to write and its client can take more now. */
 export type BulkJob = () => boolean
 
-/** Of one turn of the event loop. Half a millisecond is about 256 KiB over TLS. */
+/** The time that all jobs together get in one turn of the event loop. Half a millisecond is about 256 KiB over TLS. */
 const TURN_MS = 0.5
-/** Refusals of one turn: a client that takes no notice of them gets them no faster. */
+/**
+ * So many refusals are sent in one turn, so that a client that ignores them and asks again at once is not answered
+ * faster.
+ */
 const REFUSALS_A_TURN = 2
 
 export interface BulkTurnsOptions {
   readonly nowMs: () => number
-  /** Calls back when the loop has looked at its sockets again. */
+  /** Calls back after the event loop has looked at its sockets again. */
   readonly nextTurn: (callback: () => void) => void
 }
 
@@ -36,13 +40,16 @@ export class BulkTurns {
     return this.#jobs.length + this.#next.length
   }
 
-  /** The job is called in later turns until it gives false; whoever can go on again later adds it again. */
+  /**
+   * Calls the job in later turns until it returns false. A job that stopped because its client was slow is added again
+   * once the client is writable.
+   */
   add(job: BulkJob): void {
     this.#next.push(job)
     this.#schedule()
   }
 
-  /** Tells a client that it is refused, when its turn comes. */
+  /** Queues a refusal: `answer` writes it when its turn comes. */
   refuse(answer: () => void): void {
     this.#refusals.push(answer)
     this.#schedule()
@@ -74,10 +81,11 @@ export class BulkTurns {
     if (this.pending > 0 || this.#refusalsOut < this.#refusals.length) this.#schedule()
   }
 
-  /** Round after round: who has had a slice waits until all others have had theirs. */
+  /** Gives the next job. A job that has written a slice waits until all others have written theirs (a round). */
   #take(): BulkJob | undefined {
     if (this.#jobs.length === 0) {
-      // Reversed once a round, so that each is taken from the end for nothing.
+      // The list is reversed once a round, because pop() at the end costs nothing and shift() at the front moves all
+      // jobs.
       this.#jobs = this.#next.reverse()
       this.#next = []
     }

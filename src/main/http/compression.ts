@@ -1,9 +1,12 @@
-/** Thread: main. gzip for large answers to clients that ask for it; the work is done by libuv's threads, not by this one. */
+/**
+ * Thread: main. gzip for large answers to clients that ask for it; the work is done by libuv's threads, not by this
+ * one.
+ */
 import { gzip } from 'node:zlib'
 import type { Exchange } from './exchange.js'
 import type { ResponseHead } from './response-head.js'
 
-/** Smaller answers are not worth the work; Kubernetes draws the line here too. */
+/** Answers below this size are sent as they are. Kubernetes draws the line here too. */
 const MIN_BYTES = 128 * 1024
 /** The fastest level: on a local network bytes are cheaper than time. */
 const LEVEL = 1

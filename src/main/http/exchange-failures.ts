@@ -1,13 +1,13 @@
 /**
- * Thread: main, or a front end's own. What becomes of an exception in a callback of uWebSockets.js, a stream or a socket:
- * the end of that one exchange, a line in the log, a number in the metrics. Never the end of the process.
+ * Thread: main, or a front end's own. An exception in a callback of an engine, a stream or a socket ends that one
+ * exchange, is logged and is counted. It never ends the process.
  */
 import type { Logger } from '../../lib/logger.js'
 import { requestFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { RequestHead } from './request-head.js'
 
-/** Told of each exchange that an exception has ended. */
+/** Is told of each exchange that an exception has ended. */
 export interface ExchangeFailures {
   failed(error: unknown, head: RequestHead): void
 }

@@ -12,45 +12,68 @@ import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
 import type { ExchangeFailures } from './exchange-failures.js'
+import type { Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
-import { type ResponseHead, writeHead } from './response-head.js'
+import type { ResponseHead } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
 import { type AnswerState, ChunkedStream, type ResponseStream, type StreamFiller } from './response-stream.js'
 import { ServerSocket } from './server-socket.js'
-import { SizedAnswer } from './sized-answer.js'
+import { SizedAnswer, type SizedAnswerOptions } from './sized-answer.js'
+import type { SlowAnswers } from './slow-answers.js'
 import { SocketStream, socketProtocol } from './web-socket.js'
 
-/** Who looks on. Bytes are whoever's they were: they are copied or forgotten before the call returns. */
+/**
+ * Sees what goes through an exchange, for the audit log. The bytes stay their owner's: a tap copies what it wants to
+ * keep before the call returns.
+ */
 export interface ExchangeTap {
   readonly requestBody?: (bytes: Uint8Array) => void
-  /** `streams`: pieces are not shown. */
+  /** `streams` is true for an answer without known end, whose pieces are not shown to the tap. */
   readonly responseHead?: (head: ResponseHead, streams: boolean) => void
   readonly responsePiece?: (bytes: Uint8Array | string) => void
-  /** What the pool noted for the audit log; before the head. */
+  /** Annotations that the pool made for the audit log. Called before responseHead. */
   readonly annotations?: (annotations: Readonly<Record<string, string>>) => void
 }
 
-/** Bodies up to this are taken in while their request waits; larger ones are left in the socket. */
+/**
+ * Request bodies up to this size are received while their request waits; larger ones stay in the socket until they are
+ * read.
+ */
 const HELD_BODY_BYTES = 64 * 1024
 
-/** Answers up to this are written at once: slicing them would cost more than it gives others. */
+/**
+ * Answers up to this size are written at once: slicing them (BulkTurns) would cost more than it gives the other
+ * requests.
+ */
 const AT_ONCE_BYTES = 64 * 1024
+/**
+ * The largest body that goes out with its head in one cork: both fit into the 16 KiB that a cork of uWebSockets.js
+ * holds. A larger body goes by tryEnd(), which says what was not taken; end() would lose it when the head cannot be
+ * sent (see CORK_BYTES in response-stream.ts). Whoever answers with more than this gives the bytes away, because they
+ * may have to wait for the client.
+ */
+export const CORKED_BODY_BYTES = 8 * 1024
 
-/** Of a WebSocket: something failed here. */
+/** The WebSocket close code for a failure of this server. */
 const INTERNAL_ERROR_CLOSURE = 1011
 
-/** Turns the connection into a WebSocket; calls the socket's `opened` before it returns. */
-export type Upgrade = (protocol: string, socket: ServerSocket) => void
+/** What the exchanges of a listener share. */
+export interface ExchangeServices {
+  /** Shares the thread among large answers. Without it a large answer is written as fast as its client takes it. */
+  readonly turns?: BulkTurns
+  readonly failures?: ExchangeFailures
+  readonly slowAnswers?: SlowAnswers
+}
 
 export class Exchange implements Credentials {
   readonly head: RequestHead
-  /** name, value, …: go with whatever the answer is. */
+  /** Headers, as name, value, name, value, …, that are sent with every answer of this exchange, a refusal included. */
   extraHeaders: readonly string[] = []
   tap: ExchangeTap | undefined
-  /** What failed never should. */
+  /** True after an exception that should never have happened (fail() or report()): the audit log records it. */
   panicked = false
   readonly #port: ResponsePort
-  readonly #turns: BulkTurns | undefined
+  readonly #services: ExchangeServices
   #state: 'open' | 'answering' | 'ended' | 'aborted' = 'open'
   #abortListeners: (() => void)[] | undefined
   #onEnd: ((status: number) => void) | undefined
@@ -59,30 +82,22 @@ export class Exchange implements Credentials {
   #body: BodyReader | BodyStream | undefined
   #certificate: string | undefined
   readonly #upgrade: Upgrade | undefined
-  readonly #failures: ExchangeFailures | undefined
-  /** Once the connection is a WebSocket: from then on nothing may touch the response. */
+  /** The socket, once the connection has become a WebSocket. From then on nothing may touch the response. */
   #socket: ServerSocket | undefined
 
-  /** Without turns, a large answer is written as fast as the client takes it. */
-  constructor(
-    head: RequestHead,
-    port: ResponsePort,
-    turns?: BulkTurns,
-    upgrade?: Upgrade,
-    failures?: ExchangeFailures,
-  ) {
+  constructor(head: RequestHead, port: ResponsePort, services: ExchangeServices = {}, upgrade?: Upgrade) {
     this.#upgrade = upgrade
-    this.#failures = failures
+    this.#services = services
     this.head = head
     this.#port = port
-    this.#turns = turns
     port.onAborted(() => this.#aborted())
   }
 
-  /** For answers that are written piece by piece. */
+  /** What an answer that is written piece by piece needs of its exchange. */
   #answer(): AnswerState {
     return {
       answering: () => this.#state === 'answering',
+      attempt: (callback) => this.attempt(callback),
       sent: (bytes) => {
         this.#bytes += bytes
       },
@@ -98,12 +113,12 @@ export class Exchange implements Credentials {
     return this.#state !== 'open'
   }
 
-  /** Nothing more will be written. */
+  /** True when nothing more will be written, because the answer is complete or the client is gone. */
   get over(): boolean {
     return this.#state === 'ended' || this.#state === 'aborted'
   }
 
-  /** Of the answer's body so far. */
+  /** How many bytes of the answer's body were written so far. A body of known size counts in full from its start. */
   get bytesSent(): number {
     return this.#bytes
   }
@@ -122,20 +137,23 @@ export class Exchange implements Credentials {
 
   clientCertificate(): string {
     if (this.over || this.#socket !== undefined) return this.#certificate ?? ''
-    this.#certificate ??= this.#port.getX509Certificate?.() ?? ''
+    this.#certificate ??= this.#port.clientCertificate()
     return this.#certificate
   }
 
   remoteAddress(): string {
     if (this.over || this.#socket !== undefined) return ''
-    return Buffer.from(this.#port.getRemoteAddressAsText()).toString('latin1')
+    return this.#port.remoteAddress()
   }
 
   get asksForWebSocket(): boolean {
     return this.#upgrade !== undefined
   }
 
-  /** The answer is a WebSocket from here on; undefined when the client is gone, or has been answered. */
+  /**
+   * Turns the connection into a WebSocket. Gives undefined when the client did not ask for one, is gone, or has been
+   * answered.
+   */
   acceptWebSocket(protocol: string): ServerSocket | undefined {
     if (this.#state !== 'open' || this.#upgrade === undefined) return undefined
     this.#state = 'answering'
@@ -152,7 +170,7 @@ export class Exchange implements Credentials {
     return socket
   }
 
-  /** Called once, when the answer is out or the client is gone (status 0). */
+  /** The listener is called once: with the status when the answer is written, or with 0 when the client has gone. */
   onFinished(listener: (status: number) => void): void {
     this.#onEnd = listener
   }
@@ -178,8 +196,9 @@ export class Exchange implements Credentials {
   }
 
   /**
-   * Called in the turn in which the request came when its body will be asked for only later: what arrives meanwhile would
-   * be lost. Bodies that are not small wait in the client's hands.
+   * Keeps the body for a readBody() that comes later. It must be called in the turn in which the request came, or the
+   * chunks that arrive meanwhile would be lost. Only a small body is received now; a larger one stays with the client,
+   * which is not read from until readBody().
    */
   holdBody(limitBytes: number): void {
     if (this.#body !== undefined || this.answered) return
@@ -193,8 +212,9 @@ export class Exchange implements Credentials {
   }
 
   /**
-   * The whole body. Rejects with BodyTooLarge beyond `limitBytes`, with ClientGone when it never ends. What is not far
-   * beyond is taken in and dropped first: a client that is still writing when the connection closes never reads why.
+   * Reads the whole body. Rejects with BodyTooLarge when it is longer than `limitBytes`, and with ClientGone when the
+   * client goes before its end. A body that is not far too long is received and dropped before the rejection, because a
+   * client that is still writing when the connection closes never reads why it was refused.
    */
   readBody(limitBytes: number): Promise<Uint8Array> {
     assert(!(this.#body instanceof BodyStream), 'a body is read as a whole or as a stream')
@@ -216,7 +236,7 @@ export class Exchange implements Credentials {
         })
   }
 
-  /** The body as it comes, however long it is. What arrives before it is read waits in the client's hands. */
+  /** The body as a stream, however long it is. The client is not read from before the stream is. */
   bodyStream(): BodyStream {
     if (this.#body instanceof BodyStream) return this.#body
     assert(this.#body === undefined, 'a body is read as a whole or as a stream')
@@ -247,13 +267,8 @@ export class Exchange implements Credentials {
 
   respond(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
-    if (
-      body.length > AT_ONCE_BYTES &&
-      typeof body !== 'string' &&
-      this.#turns !== undefined &&
-      this.head.method !== 'HEAD'
-    ) {
-      this.#respondSliced(head, body)
+    if (body.length > CORKED_BODY_BYTES && this.head.method !== 'HEAD') {
+      this.#respondSliced(head, typeof body === 'string' ? Buffer.from(body) : body)
       return
     }
     this.#state = 'answering'
@@ -263,25 +278,28 @@ export class Exchange implements Credentials {
     this.#show(head, body)
     this.#port.cork(() => {
       this.#writeHead(head)
-      // endWithoutBody() would close the connection.
+      // An answer to HEAD ends with an empty body, because endWithoutBody() would close the connection.
       this.#port.end(this.head.method === 'HEAD' ? '' : body)
     })
     this.#end()
   }
 
-  /** Gives up an answer under way: the client learns by the end of its connection that it is not whole. */
+  /**
+   * Breaks off an answer that is under way. The client sees its connection end, and so learns that the answer is
+   * incomplete.
+   */
   breakOff(): void {
     if (this.#state !== 'answering') return
     if (this.#socket === undefined) this.#port.close()
     else this.#socket.close(INTERNAL_ERROR_CLOSURE, '')
   }
 
-  /** The same callback; what it throws ends this exchange and nothing else. For callbacks of streams and sockets. */
+  /** Wraps a callback of a stream or socket, so that an exception in it ends this exchange and nothing else. */
   guard<A extends unknown[]>(callback: (...args: A) => void): (...args: A) => void {
     return (...args) => this.attempt(() => callback(...args))
   }
 
-  /** Calls it; what it throws ends this exchange and nothing else. */
+  /** Runs the callback. An exception in it ends this exchange and nothing else. */
   attempt(callback: () => void): void {
     try {
       callback()
@@ -290,21 +308,32 @@ export class Exchange implements Credentials {
     }
   }
 
-  /** Ends the exchange because of what should never have failed: with 500 when nothing is out yet, else by breaking off. */
-  fail(error: unknown): void {
+  /**
+   * Reports an exception that should never have happened without ending the exchange: the caller tells the client,
+   * within its stream.
+   */
+  report(error: unknown): void {
     this.panicked = true
-    this.#failures?.failed(error, this.head)
+    this.#services.failures?.failed(error, this.head)
+  }
+
+  /**
+   * Ends the exchange after an exception that should never have happened: with status 500 when nothing is written yet,
+   * else by breaking the answer off.
+   */
+  fail(error: unknown): void {
+    this.report(error)
     try {
       if (this.#state === 'open') this.respondAndClose({ status: 500, contentType: 'text/plain' }, 'internal error\n')
       else this.breakOff()
     } catch (second) {
-      // The connection cannot even be closed: it is gone.
-      this.#failures?.failed(second, this.head)
+      // Closing the connection failed too, so the client is gone.
+      this.#services.failures?.failed(second, this.head)
       this.#state = 'aborted'
     }
   }
 
-  /** Ends with the connection closed: for a client whose request cannot be read to its end. */
+  /** Answers and closes the connection, for a client whose request cannot be read to its end. */
   respondAndClose(head: ResponseHead, body: Uint8Array | string): void {
     if (this.#state !== 'open') return
     this.#state = 'answering'
@@ -324,10 +353,15 @@ export class Exchange implements Credentials {
   }
 
   /**
-   * A body of known size in pieces, no faster than the client takes them. `next` gives undefined at the end; a piece may
-   * be reused by the caller as soon as the following one is asked for.
+   * Answers with a body of `totalBytes`, in pieces, no faster than the client takes them. `next` gives the next piece,
+   * whose memory the caller may reuse once it is asked for the following one, or undefined when the rest cannot be had:
+   * then the connection is closed. `heldBytes` is what the caller keeps in memory for the answer until `done` is
+   * called.
    */
-  respondSized(head: ResponseHead, totalBytes: number, next: () => Uint8Array | undefined, done: () => void): void {
+  respondSized(
+    head: ResponseHead,
+    { totalBytes, heldBytes, next, done }: Pick<SizedAnswerOptions, 'totalBytes' | 'heldBytes' | 'next' | 'done'>,
+  ): void {
     if (this.#state !== 'open') {
       done()
       return
@@ -337,9 +371,18 @@ export class Exchange implements Credentials {
     this.#bytes = totalBytes
     this.#resumeBody()
     this.tap?.responseHead?.(head, false)
-    const turns = totalBytes > AT_ONCE_BYTES ? this.#turns : undefined
-    const show = this.tap?.responsePiece
-    const answer = new SizedAnswer({ port: this.#port, state: this.#answer(), totalBytes, next, done, turns, show })
+    const { turns, slowAnswers } = this.#services
+    const answer = new SizedAnswer({
+      port: this.#port,
+      state: this.#answer(),
+      totalBytes,
+      heldBytes,
+      slowAnswers,
+      next,
+      done,
+      turns: totalBytes > AT_ONCE_BYTES ? turns : undefined,
+      show: this.tap?.responsePiece,
+    })
     this.onAbort(() => answer.finish())
     answer.start(() => this.#writeHead(head))
   }
@@ -351,16 +394,20 @@ export class Exchange implements Credentials {
       at += piece.byteLength
       return piece
     }
-    this.respondSized(head, body.byteLength, next, () => undefined)
+    const { byteLength } = body
+    this.respondSized(head, { totalBytes: byteLength, heldBytes: byteLength, next, done: () => undefined })
   }
 
-  /** An answer without known end. Undefined when the client is gone already. */
+  /**
+   * Starts an answer without known end: messages for a client that asked for a WebSocket, chunks for others. Gives
+   * undefined when the client is gone or has been answered.
+   */
   startStream(head: ResponseHead, filler?: StreamFiller): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     return this.#upgrade === undefined ? this.startPlainStream(head, filler) : this.#startSocketStream(head)
   }
 
-  /** In HTTP, also to one who asked for a WebSocket and does not get it. */
+  /** Starts such an answer in plain HTTP, also for a client that asked for a WebSocket and does not get one. */
   startPlainStream(head: ResponseHead, filler?: StreamFiller): ResponseStream | undefined {
     if (this.#state !== 'open') return undefined
     this.#state = 'answering'
@@ -370,14 +417,14 @@ export class Exchange implements Credentials {
     return new ChunkedStream(this.#port, this.#answer(), filler)
   }
 
-  /** Who asks for a WebSocket gets frames as messages. */
+  /** Starts such an answer over a WebSocket, where each frame is a message. */
   #startSocketStream({ contentType }: ResponseHead): ResponseStream | undefined {
     const socket = this.acceptWebSocket(socketProtocol(this.head.header('sec-websocket-protocol')))
     if (socket === undefined) return undefined
     return new SocketStream(socket, contentType !== 'application/json', () => this.#aborted())
   }
 
-  /** A connection that waits for its body's rest would never take the next request. */
+  /** Lets the rest of a paused request body come in: until it is through, the connection takes no further request. */
   #resumeBody(): void {
     if (this.#body?.paused !== true) return
     if (this.#body instanceof BodyStream) {
@@ -389,7 +436,7 @@ export class Exchange implements Credentials {
   }
 
   #writeHead(head: ResponseHead): void {
-    writeHead(this.#port, head, this.head.auditId, this.extraHeaders)
+    this.#port.writeHead(head, this.head.auditId, this.extraHeaders)
   }
 
   #end(): void {

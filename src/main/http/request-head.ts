@@ -1,9 +1,9 @@
-/** Thread: main. What a request says before its body. */
+/** Thread: main. The head of a request: its method, target and headers. */
 
-/** The part of a request that outlives its first turn. */
+/** These fields stay readable after the turn in which the request came; header() does so only after keepHeaders(). */
 export interface RequestHead {
   readonly method: string
-  /** Still encoded. */
+  /** The path, still percent-encoded. */
   readonly rawPath: string
   readonly query: string
   readonly accept: string
@@ -15,10 +15,12 @@ export interface RequestHead {
   readonly userAgent: string
   readonly auditId: string
   /**
-   * Any other header, '' when it is absent, several joined with a comma. Only in the turn in which the request came,
-   * unless keepHeaders() was called in it.
+   * The value of any header: '' when it is absent, several values joined with a comma. It may be asked for only in the
+   * turn in which the request came, unless keepHeaders() was called in that turn.
    */
   header(name: string): string
+  /** Whether a body may follow the head. It may be asked for when header() may. */
+  mayHaveBody(): boolean
   forEachHeader(visit: (name: string, value: string) => void): void
   keepHeaders(): void
 }

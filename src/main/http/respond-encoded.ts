@@ -1,4 +1,4 @@
-/** Thread: main. An answer of the pool, written out. */
+/** Thread: main. Writes an answer that the pool has encoded. */
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import { respondCompressed, wantsGzip } from './compression.js'
 import type { Exchange } from './exchange.js'

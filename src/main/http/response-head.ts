@@ -1,16 +1,18 @@
-/** Thread: main. What an answer says before its body, and how that is written. */
+/** Thread: main. The head of an answer, and the forms in which engines write it. */
 import { STATUS_CODES } from 'node:http'
-import type { ResponsePort } from './response-port.js'
 
 export interface ResponseHead {
   readonly status: number
   readonly contentType: string
-  /** name, value, … */
+  /** Headers as name, value, name, value, … */
   readonly headers?: readonly string[]
 }
 
+export const CACHE_CONTROL = 'no-cache, private'
+
 const statusLines = new Map<number, string>()
-function statusLine(status: number): string {
+/** The status with its text, such as "200 OK". */
+export function statusLine(status: number): string {
   let line = statusLines.get(status)
   if (line === undefined) {
     line = `${status} ${STATUS_CODES[status] ?? ''}`
@@ -19,6 +21,10 @@ function statusLine(status: number): string {
   return line
 }
 
+/**
+ * The text on one line. Names and values may come from another server or from an object, and must not end a header's
+ * line.
+ */
 const oneLine = (text: string): string => (/[\r\n]/.test(text) ? text.replace(/[\r\n]/g, ' ') : text)
 
 function headerLines(headers: readonly string[]): string {
@@ -27,7 +33,9 @@ function headerLines(headers: readonly string[]): string {
   return lines
 }
 
-/** Of arrays that many answers share: a flow's names. */
+/**
+ * The lines of header arrays that many answers share, such as the flow-control headers of a flow, by the array itself.
+ */
 const linesOf = new WeakMap<readonly string[], string>()
 function knownLines(headers: readonly string[]): string {
   let lines = linesOf.get(headers)
@@ -39,21 +47,19 @@ function knownLines(headers: readonly string[]): string {
 }
 
 /**
- * All headers in one call: each costs a crossing into uWebSockets.js, which writes a value as it is. Values come from
- * elsewhere too, so nothing in them may end a line.
+ * All headers in one string, as the value of the first header, Audit-Id. uWebSockets.js writes a value as it is, so one
+ * call writes them all.
  */
-export function writeHead(
-  port: ResponsePort,
-  { status, contentType, headers }: ResponseHead,
+export function headLines(
+  { contentType, headers }: ResponseHead,
   auditId: string,
   extraHeaders: readonly string[],
-): void {
-  port.writeStatus(statusLine(status))
-  // Ours, or one that came in a header: neither can end a line.
+): string {
+  // The audit id is a UUID of ours or the value of a request header: neither can hold a line end.
   let lines = auditId
-  if (headers?.includes('Cache-Control') !== true) lines += '\r\nCache-Control: no-cache, private'
+  if (headers?.includes('Cache-Control') !== true) lines += `\r\nCache-Control: ${CACHE_CONTROL}`
   if (contentType !== '') lines += `\r\nContent-Type: ${contentType}`
   if (headers !== undefined && headers.length > 0) lines += headerLines(headers)
   if (extraHeaders.length > 0) lines += knownLines(extraHeaders)
-  port.writeHeader('Audit-Id', lines)
+  return lines
 }

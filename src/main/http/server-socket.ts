@@ -3,25 +3,29 @@
  *
  *   opening ──opened()──▶ open ──close() or the client──▶ closed
  *
- * uWebSockets.js cannot stop reading from a WebSocket: who receives must take what comes.
+ * A listener must take every message that comes: no engine can stop reading from a WebSocket (uWebSockets.js offers no
+ * way).
  */
 
-/** What is used of uWebSockets.js' WebSocket. */
+/** A WebSocket as an engine offers it. The caller may reuse the memory of a message once send() has returned. */
 export interface SocketPort {
-  /** 1: sent, 0: it waits in memory, 2: dropped, which only a limit of backpressure does. */
+  /**
+   * Gives 1 when the message was sent, 0 when it waits in memory, and 2 when it was dropped, which happens only with a
+   * limit of backpressure; none is set here.
+   */
   send(message: Uint8Array | string, isBinary: boolean): number
   end(code?: number, reason?: string): unknown
   getBufferedAmount(): number
 }
 
 export interface SocketListener {
-  /** The bytes are the listener's own. */
+  /** Called with each message; the listener owns the bytes. */
   message(data: Uint8Array, isBinary: boolean): void
   drain(): void
   close(code: number, reason: string): void
 }
 
-/** Beyond so many bytes that a client has not taken, who sends should wait. */
+/** When a client has not taken so many bytes, a sender should wait. */
 const HIGH_WATER_BYTES = 256 * 1024
 
 export class ServerSocket {
@@ -33,7 +37,7 @@ export class ServerSocket {
   #closed: { readonly code: number; readonly reason: string } | undefined
   #early: { readonly data: Uint8Array; readonly isBinary: boolean }[] = []
 
-  /** `onFailure`: a listener threw. */
+  /** `onFailure` is told of an exception in a listener. */
   constructor(onSent: (bytes: number) => void, onEnd: () => void, onFailure: (error: unknown) => void) {
     this.#onFailure = onFailure
     this.#onSent = onSent
@@ -52,29 +56,33 @@ export class ServerSocket {
     if (this.#closed !== undefined) listener.close(this.#closed.code, this.#closed.reason)
   }
 
-  /** False: the client does not keep up; wait for `drain`. What was given is sent all the same. */
+  /**
+   * Sends a message. False when the client does not keep up: the message is sent all the same, and the caller should
+   * wait for `drain`.
+   */
   send(data: Uint8Array | string, isBinary: boolean): boolean {
     if (this.#port === undefined) return true
     this.#onSent(data.length)
     this.#port.send(data, isBinary)
-    // Sending may have found the client gone.
+    // The port is looked at again, because sending may have found that the client is gone.
     return this.#port === undefined || this.#port.getBufferedAmount() < HIGH_WATER_BYTES
   }
 
   close(code: number, reason: string): void {
-    // Codes that stand for the absence of one may not be sent.
+    // These codes say that there was no code, or no TLS; they must not be sent.
     if (code === 1005 || code === 1006 || code === 1015) this.#port?.end()
     else this.#port?.end(code, reason)
   }
 
-  // What follows is called by the listener's side.
+  // The engine calls the methods below.
 
   opened(port: SocketPort): void {
     this.#port = port
   }
 
-  received(message: ArrayBuffer, isBinary: boolean): void {
-    const data = new Uint8Array(message.slice(0))
+  /** The message is copied, because the engine reuses its memory once this method returns. */
+  received(message: Uint8Array, isBinary: boolean): void {
+    const data = new Uint8Array(message)
     if (this.#listener === undefined) this.#early.push({ data, isBinary })
     else this.#attempt(() => this.#listener?.message(data, isBinary))
   }
@@ -84,15 +92,14 @@ export class ServerSocket {
       this.#attempt(() => this.#listener?.drain())
   }
 
-  closed(code: number, reason: ArrayBuffer): void {
+  closed(code: number, reason: string): void {
     this.#port = undefined
-    this.#closed = { code, reason: Buffer.from(reason).toString() }
-    const { reason: text } = this.#closed
-    this.#attempt(() => this.#listener?.close(code, text))
+    this.#closed = { code, reason }
+    this.#attempt(() => this.#listener?.close(code, reason))
     this.#attempt(this.#onEnd)
   }
 
-  /** uWebSockets.js calls this side, and an exception that reaches it ends the process. */
+  /** Runs a listener. Its exceptions must not reach the engine that called, where they would end the process. */
   #attempt(call: () => void): void {
     try {
       call()

@@ -1,39 +1,62 @@
-/** Thread: main. A body of known size in pieces, no faster than the client takes them, and in turns with other large ones. */
+/**
+ * Thread: main. Writes a body of known size in pieces, no faster than the client takes them, taking turns with other
+ * large answers.
+ */
 import type { BulkTurns } from './bulk-turns.js'
 import type { ResponsePort } from './response-port.js'
 import type { AnswerState } from './response-stream.js'
+import type { SlowAnswers, WaitingAnswer } from './slow-answers.js'
 
 export interface SizedAnswerOptions {
   readonly port: ResponsePort
   readonly state: AnswerState
   readonly totalBytes: number
-  /** A piece may be reused as soon as the following one is asked for. Undefined: the rest cannot be had, and the connection ends. */
+  /**
+   * The bytes that this thread keeps in memory for the answer until its end, beside the piece that is being written.
+   */
+  readonly heldBytes: number
+  /** Bounds the memory of answers to slow clients. */
+  readonly slowAnswers: SlowAnswers | undefined
+  /**
+   * Gives the next piece, whose memory the caller may reuse once it is asked for the following one. Undefined says that
+   * the rest cannot be had; then the connection is closed.
+   */
   readonly next: () => Uint8Array | undefined
-  /** Called once: no piece is asked for any more. */
+  /** Called once, when no further piece will be asked for. */
   readonly done: () => void
-  /** Undefined: it need not wait for others. */
+  /** The turns that large answers take; undefined for an answer that is written as fast as its client takes it. */
   readonly turns: BulkTurns | undefined
   readonly show: ((piece: Uint8Array) => void) | undefined
 }
 
-export class SizedAnswer {
+export class SizedAnswer implements WaitingAnswer {
   readonly #options: SizedAnswerOptions
   #finished = false
-  /** Of a piece that the socket did not take whole, from `#restOffset` of the body on. */
+  /** The part of a piece that the socket did not take, which begins at `#restOffset` of the body. */
   #rest: Uint8Array | undefined
   #restOffset = 0
-  /** There is a job, or a piece was taken whole. */
+  /** True while a job is queued or writes, so that no second one is added. */
   #more = false
   #lost = false
+  /** True once the answer has had to wait for its client, and so stands in `slowAnswers`. */
+  #waited = false
   readonly #corked = (): void => {
     do this.#more = this.#slice()
     while (this.#more && this.#options.turns === undefined)
   }
   readonly #job = (): boolean => {
     if (this.#finished) return false
+    let isWritten = false
+    this.#options.state.attempt(() => {
+      this.#write()
+      isWritten = true
+    })
+    return isWritten && this.#more
+  }
+  readonly #write = (): void => {
     this.#options.port.cork(this.#corked)
-    if (this.#lost) this.#breakOff()
-    return this.#more
+    // The connection is closed outside the cork, which would go on writing.
+    if (this.#lost) this.breakOff()
   }
 
   constructor(options: SizedAnswerOptions) {
@@ -41,23 +64,44 @@ export class SizedAnswer {
   }
 
   start(writeHead: () => void): void {
-    const { port } = this.#options
-    port.onWritable((offset) => this.#writable(offset))
+    const { port, state } = this.#options
+    port.onWritable((offset) => {
+      let isAll = true
+      state.attempt(() => {
+        isAll = this.#writable(offset)
+      })
+      return isAll
+    })
     port.cork(() => {
       writeHead()
       if (this.#slice()) this.#goOn()
     })
-    if (this.#lost) this.#breakOff()
+    // The connection is closed outside the cork, which would go on writing.
+    if (this.#lost) this.breakOff()
   }
 
-  /** Also when the client is gone. */
+  get heldBytes(): number {
+    return this.#options.heldBytes
+  }
+
+  takenBytes(): number {
+    return this.#options.port.getWriteOffset()
+  }
+
+  breakOff(): void {
+    const { state, port } = this.#options
+    if (!this.#finished) state.attempt(() => port.close())
+  }
+
+  /** Ends the answer, whether it is complete or the client is gone. */
   finish(): void {
     if (this.#finished) return
     this.#finished = true
+    if (this.#waited) this.#options.slowAnswers?.delete(this)
     this.#options.done()
   }
 
-  /** One piece; true: the next one can follow. */
+  /** Writes one piece; true when the next one can follow at once. */
   #slice(): boolean {
     if (this.#finished) return false
     const { port, next, show, state, totalBytes } = this.#options
@@ -69,21 +113,32 @@ export class SizedAnswer {
     if (this.#rest === undefined) show?.(piece)
     const offset = port.getWriteOffset()
     const [ok, ended] = port.tryEnd(piece, totalBytes)
+    // The port may have noticed that the client is gone.
+    if (this.#isOver()) return false
     this.#rest = ok || ended ? undefined : piece
     this.#restOffset = offset
-    if (!ended) return ok
+    if (!ended) {
+      if (!ok) this.#wait()
+      return ok
+    }
     this.finish()
     state.ended()
     return false
   }
 
-  /** Not within a cork, which would write on. */
-  #breakOff(): void {
-    if (!this.#finished) this.#options.port.close()
+  #isOver(): boolean {
+    return this.#finished
+  }
+
+  #wait(): void {
+    if (this.#waited || this.heldBytes === 0) return
+    this.#waited = true
+    this.#options.slowAnswers?.add(this)
   }
 
   #goOn(): void {
-    // What a cork held back may fail after its slice: then there is a job already.
+    // Bytes that a cork held back may fail to be sent after their slice; onWritable then comes while a job is there
+    // already.
     if (this.#more) return
     this.#more = true
     const { turns } = this.#options

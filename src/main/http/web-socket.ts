@@ -1,30 +1,35 @@
 /**
- * Thread: main. Watches over WebSockets: each event is a message, text for JSON and binary for protobuf. A token
- * may stand among the subprotocols, because a browser can send no header: authentication takes it from there.
+ * Thread: main. Watches over WebSockets: each event is a message, text for JSON and binary for protobuf. A browser
+ * cannot set headers on a WebSocket, so its token may stand among the subprotocols, where authentication looks for it.
  */
 import { newBadRequest } from '../../api/status.js'
 import type { ServerSocket } from './server-socket.js'
 
 const BEARER = 'base64url.bearer.authorization.k8s.io.'
 const NORMAL_CLOSURE = 1000
-/** Before each message of a protobuf stream; a WebSocket's messages have a length of their own. */
+/**
+ * The length in front of each frame of a protobuf stream. It is cut off here, because a WebSocket message has a length
+ * of its own.
+ */
 const LENGTH_BYTES = 4
 
-/** What a client offers to speak. Its token, which may stand among them, is for this server and nobody else. */
+/** The subprotocols that a client offers, without its token, which may stand among them and must not be passed on. */
 export const offeredProtocols = (header: string): string[] =>
   header
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith(BEARER))
 
-/** The subprotocol to answer with: the one that the client offers. Throws BadRequest. */
+/**
+ * The subprotocol of the answer: the only one that the client offers, or ''. Throws BadRequest when it offers several.
+ */
 export function socketProtocol(header: string): string {
   const [protocol = '', ...others] = offeredProtocols(header)
   if (others.length > 0) throw newBadRequest('a watch speaks one WebSocket subprotocol: several were offered')
   return protocol
 }
 
-/** A stream of frames as the messages of a socket. */
+/** Writes a stream of frames as the messages of a socket. */
 export class SocketStream {
   readonly separate = true
   readonly #socket: ServerSocket
@@ -32,12 +37,12 @@ export class SocketStream {
   #onDrain: (() => void) | undefined
   #ended = false
 
-  /** `onGone`: the client closed it. */
+  /** `onGone` is called when the client closes the socket. */
   constructor(socket: ServerSocket, isBinary: boolean, onGone: () => void) {
     this.#socket = socket
     this.#isBinary = isBinary
     socket.listen({
-      // Nobody has anything to say on a watch.
+      // Messages from the client of a watch have no meaning and are dropped.
       message: () => undefined,
       drain: () => this.#onDrain?.(),
       close: () => {
@@ -51,12 +56,14 @@ export class SocketStream {
     return this.#socket.send(this.#isBinary ? chunk.subarray(LENGTH_BYTES) : chunk, this.#isBinary)
   }
 
-  idle(): void {
-    // The head of the answer is out since the connection is a socket.
+  writeAll(chunks: readonly Uint8Array[]): boolean {
+    let writable = true
+    for (const chunk of chunks) writable = this.write(chunk)
+    return writable
   }
 
-  cork(callback: () => void): void {
-    if (this.#socket.isOpen) callback()
+  idle(): void {
+    // Nothing to do: the head was sent when the connection became a WebSocket.
   }
 
   onDrain(listener: () => void): void {
@@ -64,7 +71,7 @@ export class SocketStream {
   }
 
   touch(): void {
-    // Pings tell who is gone.
+    // Nothing to do: the engine's pings find out whether the client is gone.
   }
 
   end(): void {

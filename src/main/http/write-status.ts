@@ -1,4 +1,4 @@
-/** Thread: main. A Status, or a line of plain text, as a whole response. */
+/** Thread: main. Writes a Status, or a line of plain text, as a whole response. */
 import type { Status } from '../../api/status.js'
 import { statusBody } from '../../api/status-body.js'
 import type { Exchange } from './exchange.js'

@@ -6,19 +6,24 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import type { Exchange } from '../http/exchange.js'
 
-/** Of one connection; the others are the client's. */
+/** Headers that belong to one connection, and are not passed back. */
 const NOT_PASSED_BACK: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'content-type',
+  'http2-settings',
   'keep-alive',
   'proxy-connection',
+  'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
 ])
 
-/** The answer, when there is one. Rejects when the other side cannot be reached. */
+/** Answers of these statuses have no body: Node's HTTP/2 ends them with their head. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** The answer to a request that was sent. Rejects when the other side cannot be reached. */
 export function answerTo(request: ClientRequest, exchange: Exchange): Promise<IncomingMessage> {
   exchange.onAbort(() => request.destroy())
   return new Promise((resolve, reject) => {
@@ -28,15 +33,32 @@ export function answerTo(request: ClientRequest, exchange: Exchange): Promise<In
       socket.destroy()
       reject(new Error('the other side switched protocols without being asked to'))
     })
-    // Also after the answer has begun: then its stream fails too.
+    // An error may also come after the answer has begun: then the answer's stream fails too.
     request.on('error', reject)
   })
 }
 
+export const hasBody = (exchange: Exchange): boolean => exchange.head.mayHaveBody()
+
+/**
+ * The header by which the other side finds the end of a body whose length is not stated. Node adds none with methods
+ * that seldom have a body.
+ */
+export const bodyFraming = (exchange: Exchange): Record<string, string> =>
+  exchange.header('transfer-encoding') !== '' || (hasBody(exchange) && exchange.head.contentLength === '')
+    ? { 'transfer-encoding': 'chunked' }
+    : {}
+
 export function sendBody(request: ClientRequest, exchange: Exchange): void {
   const stream = exchange.bodyStream()
-  request.on('drain', () => stream.resume())
-  request.on('error', () => stream.discard())
+  request.on(
+    'drain',
+    exchange.guard(() => stream.resume()),
+  )
+  request.on(
+    'error',
+    exchange.guard(() => stream.discard()),
+  )
   stream.readTo({
     write: (chunk) => request.write(chunk),
     end: () => request.end(),
@@ -45,19 +67,24 @@ export function sendBody(request: ClientRequest, exchange: Exchange): void {
 }
 
 export interface RelayOptions {
-  /** Instead of the other side's, which may say nothing. */
+  /** The content type, instead of the other side's, which may say nothing. */
   readonly contentType?: string
-  /** Changes a header of the answer; undefined: it is left out. */
+  /** Changes a header of the answer; undefined leaves it out. */
   rewrite?(name: string, value: string): string | undefined
-  /** Of an upgrade: it is answered in HTTP, whatever was asked for. */
+  /** The answer refuses an upgrade: it is sent in HTTP, whatever was asked for. */
   readonly refusal?: boolean
-  /** What the body goes through. */
+  /** The streams that the body goes through. */
   readonly through?: readonly Transform[] | undefined
 }
 
-/** Writes the answer out. What breaks on one side is broken off on the other: nobody takes a part for the whole. */
+/** Writes the answer out. When one side breaks, the other is broken off: nobody takes a part for the whole. */
 export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options: RelayOptions = {}): void {
   const status = answer.statusCode ?? 502
+  if (status < 200 || status > 599) {
+    answer.destroy()
+    exchange.respond({ status: 502, contentType: 'text/plain' }, `the other side answered with status ${status}\n`)
+    return
+  }
   const headers: string[] = []
   for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2) {
     const [name, value] = [answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!]
@@ -66,7 +93,7 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
     if (shown !== undefined) headers.push(name, shown)
   }
   const head = { status, contentType: options.contentType ?? answer.headers['content-type'] ?? '', headers }
-  if (exchange.head.method === 'HEAD' || status === 204 || status === 304) {
+  if (exchange.head.method === 'HEAD' || WITHOUT_BODY.has(status)) {
     answer.resume()
     exchange.respond(head, '')
     return
@@ -81,11 +108,7 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
   body.on(
     'data',
     exchange.guard((chunk: Buffer) => {
-      let open = true
-      stream.cork(() => {
-        open = stream.write(chunk)
-      })
-      if (!open) body.pause()
+      if (!stream.write(chunk)) body.pause()
     }),
   )
   body.once(
@@ -101,11 +124,11 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
 
 function bodyOf(answer: IncomingMessage, through: readonly Transform[] = []): Readable {
   if (through.length === 0) return answer
-  // What fails in one of them fails in the last one too, and there it is heard.
+  // A failure of one stream ends the last one too, where it is heard.
   return pipeline([answer, ...through], () => undefined) as unknown as Readable
 }
 
-/** The beginning of an answer that is only looked at: an error's text. */
+/** Reads the beginning of an answer as text: an error's. */
 export function readText(answer: IncomingMessage, limitBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

@@ -1,4 +1,4 @@
-/** Thread: main. Passes requests on: the pool says where to, here bytes are carried. */
+/** Thread: main. Passes requests on: the pool says where they go, and the bytes are carried here. */
 import type { ProxiedPath } from '../../api/request-info.js'
 import {
   newBadRequest,
@@ -20,17 +20,17 @@ import { offeredProtocols } from '../http/web-socket.js'
 import type { Connector } from '../request/connector.js'
 import type { PoolRunner } from '../threads/pool.js'
 import type { ReadRequest } from '../verbs/read-context.js'
-import { answerTo, readText, relayAnswer, sendBody } from './http-relay.js'
+import { answerTo, bodyFraming, hasBody, readText, relayAnswer, sendBody } from './http-relay.js'
 import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
-import { Trust, type TrustOptions } from './trust.js'
+import { type TlsIdentity, Trust, type TrustOptions } from './trust.js'
 import { relayTunnel, tunnelledProtocols } from './tunnel.js'
 import { hostOf, namesUsers, passedHeaders, upstreamRequest } from './upstream-request.js'
 import { WaitingBytes } from './waiting-bytes.js'
 import { relayWebSocket } from './web-socket-relay.js'
 
-/** Of what a kubelet says when it refuses. */
+/** The most text of a kubelet's refusal that a client is shown. */
 const MAX_ERROR_TEXT = 2048
-/** Who may read answers of this server is this server's to say. */
+/** Headers that say who may read an answer, which is this server's to say. */
 const CORS_HEADERS: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -109,7 +109,7 @@ export class KubeletConnector implements Connector, Closable {
     request.end()
     const answer = await reached(answerTo(request, exchange), newInternalError)
     const status = answer.statusCode ?? 500
-    if (status < 400) {
+    if (status < 400 || status > 599) {
       relayAnswer(answer, exchange, { contentType: 'text/plain' })
       return
     }
@@ -129,17 +129,17 @@ export class KubeletConnector implements Connector, Closable {
       )
     }
     const protocols = protocolsOf(exchange)
+    const trust = this.#trust
     const common = {
       exchange,
       plan,
-      trust: this.#trust,
       waiting: this.#waiting,
       headers: passedHeaders(exchange, this.#namesUsers),
     }
     const tunnelled = tunnelledProtocols(protocols)
-    // Every kubelet takes SPDY for this; not every one takes it in a WebSocket.
-    if (tunnelled.length > 0) await relayTunnel({ ...common, protocols: tunnelled, metrics: this.#metrics })
-    else await relayWebSocket({ ...common, path: plan.path, protocols })
+    // Every kubelet takes SPDY for port forwarding; not every one takes it in a WebSocket.
+    if (tunnelled.length > 0) await relayTunnel({ ...common, trust, protocols: tunnelled, metrics: this.#metrics })
+    else await relayWebSocket({ ...common, ...socketTrust(trust, plan), path: plan.path, protocols })
   }
 
   async #proxy({ exchange, plan, proxied }: Passage): Promise<void> {
@@ -148,7 +148,7 @@ export class KubeletConnector implements Connector, Closable {
     const { prefix, rest } = proxied
     const query = head.query === '' ? '' : `?${head.query}`
     if (rest === '' && (head.method === 'GET' || head.method === 'HEAD') && !exchange.asksForWebSocket) {
-      // Relative links on a page need the slash.
+      // The path gets a slash at its end, which relative links on a page need.
       exchange.respond({ status: 301, contentType: '', headers: ['Location', `${prefix}/${query}`] }, '')
       return
     }
@@ -166,19 +166,17 @@ export class KubeletConnector implements Connector, Closable {
         path,
         protocols: protocolsOf(exchange),
         headers,
-        trust: this.#trust,
+        ...socketTrust(this.#trust, plan),
         waiting: this.#waiting,
       })
       return
     }
-    // Of methods that seldom have a body, Node would send one that nobody can find the end of.
-    if (exchange.header('transfer-encoding') !== '') headers['transfer-encoding'] = 'chunked'
     const request = upstreamRequest({
       plan,
       trust: this.#trust,
       method: head.method,
       path,
-      headers,
+      headers: { ...headers, ...bodyFraming(exchange) },
       metrics: this.#metrics,
     })
     const answered = answerTo(request, exchange)
@@ -198,10 +196,10 @@ export class KubeletConnector implements Connector, Closable {
   }
 }
 
-const hasBody = (exchange: Exchange): boolean => {
-  const { contentLength } = exchange.head
-  return (contentLength !== '' && contentLength !== '0') || exchange.header('transfer-encoding') !== ''
-}
+const socketTrust = (trust: Trust, plan: ConnectPlan): { tls: TlsIdentity; timeoutMs: number } => ({
+  tls: trust.identity(plan.trust),
+  timeoutMs: trust.timeoutMs,
+})
 
 const protocolsOf = (exchange: Exchange): string[] => offeredProtocols(exchange.header('sec-websocket-protocol'))
 

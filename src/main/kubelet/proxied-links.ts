@@ -1,8 +1,7 @@
 /**
- * Thread: main. Links that a proxied server gives, made to lead through this server again: in Location, and in pages.
- *
- * Pages are read as Latin-1, so that every byte comes out as it went in, whatever the page's encoding; tags and links are
- * ASCII. Only the values of attributes change. What is in comments, scripts and styles is left alone.
+ * Thread: main. Changes the links that a proxied server gives, in Location and in pages, so that they lead through this
+ * server again. Pages are read as Latin-1, so that every byte comes out as it went in, whatever the page's encoding;
+ * tags and links are ASCII. Only the values of attributes change. Comments, scripts and styles are left alone.
  */
 
 import { Transform } from 'node:stream'
@@ -37,7 +36,7 @@ const LINKS: Readonly<Record<string, readonly string[]>> = lookupTable({
   source: ['src'],
   video: ['poster', 'src'],
 })
-/** Their content is text, up to their own end. */
+/** Elements whose content is text, up to their own end. */
 const TEXT_ELEMENTS: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -52,19 +51,19 @@ const MAX_HELD = 64 * 1024
 
 const SPACES = ' \t\n\r\f'
 const URL_PARTS = /^(?:[a-z][a-z\d+.-]*:)?(?:\/\/([^/?#]*))?([^?#]*)(.*)$/is
-/** Attributes and what stands between them, one after the other: a name without a value is not looked at again from within. */
+/** An attribute, or what stands between two; a name without a value is not looked at again from within. */
 const ATTRIBUTE = /([^\s"'<>/=]+)(?:(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+))?|[\s"'<>/=]+/gy
 
 export interface LinkScope {
-  /** /api/v1/namespaces/default/services/web/proxy */
+  /** The path of the proxy: /api/v1/namespaces/default/services/web/proxy. */
   readonly prefix: string
-  /** Of the server that is proxied to, and of this one as the client calls it: host or host:port. */
+  /** The hosts of the proxied server, and of this one as the client calls it: host or host:port. */
   readonly hosts: readonly string[]
-  /** This server, as the client calls it: links to it keep their host. */
+  /** The host of this server as the client calls it: links to it keep their host. */
   readonly ownHost: string
 }
 
-/** Relative links, and those to other hosts, stay as they are. */
+/** The link through the proxy. Relative links, and those to other hosts, stay as they are. */
 export function proxiedLink(link: string, { prefix, hosts, ownHost }: LinkScope): string {
   const [, host, path = '', rest = ''] = URL_PARTS.exec(link) ?? []
   if (!path.startsWith('/') || (host !== undefined && host !== '' && !hosts.includes(host))) return link
@@ -72,7 +71,9 @@ export function proxiedLink(link: string, { prefix, hosts, ownHost }: LinkScope)
   return `${start}${path.startsWith(prefix) ? path : prefix + path}${rest}`
 }
 
-/** What the bytes of a page go through; undefined: in a form that is not understood, so its links stay. */
+/**
+ * The streams that the bytes of a page go through; undefined for an encoding that is not understood, whose links stay.
+ */
 export function pageStreams(contentEncoding: string, scope: LinkScope): Transform[] | undefined {
   const links = new LinkStream(scope)
   switch (contentEncoding) {
@@ -115,14 +116,14 @@ class LinkStream extends Transform {
 export class PageLinks {
   readonly #rewrite: (link: string) => string
   #state: 'text' | 'open' | 'tag' | 'comment' = 'text'
-  /** From the last `<` on, when what began there has not ended. */
+  /** The text from the last `<` on, when what began there has not ended. */
   #held = ''
-  /** The element whose text we are in; '' for none. */
+  /** The element whose text is being read; '' for none. */
   #textOf = ''
-  /** In a tag: the quote that is open, and whether a value may begin here. */
+  /** Within a tag: the quote that is open, and whether a value may begin here. */
   #quote = ''
   #afterEquals = false
-  /** In a comment: its last two characters. */
+  /** Within a comment: its last two characters. */
   #tail = ''
 
   constructor(rewrite: (link: string) => string) {
@@ -144,7 +145,7 @@ export class PageLinks {
         const c = text[at]!
         const next = this.#opened(this.#held + c)
         if (next === 'text') {
-          // The character itself may begin something, and the others that were held begin nothing.
+          // This character may begin something; the characters that were held begin nothing.
           out += this.end()
           continue
         }
@@ -176,7 +177,7 @@ export class PageLinks {
     return rest
   }
 
-  /** What the first characters from a `<` on begin; 'open' when that takes more of them. */
+  /** What the characters from a `<` on begin; 'open' when more of them are needed to tell. */
   #opened(seen: string): 'text' | 'open' | 'tag' | 'comment' {
     if (this.#textOf !== '') {
       const closing = `</${this.#textOf}`
@@ -188,14 +189,14 @@ export class PageLinks {
     return /[a-z/!?]/i.test(seen[1]!) ? 'tag' : 'text'
   }
 
-  /** Behind the tag's end; -1: not there yet. */
+  /** The place after the tag's end; -1 when it is not there yet. */
   #endOfTag(text: string, from: number): number {
     for (let i = from; i < text.length; i++) {
       const c = text[i]!
       if (this.#quote !== '') {
         if (c === this.#quote) this.#quote = ''
       } else if (c === '>') return i + 1
-      // Quotes mean something where a value begins.
+      // A quote has a meaning only where a value begins.
       else if ((c === '"' || c === "'") && this.#afterEquals) {
         this.#quote = c
         this.#afterEquals = false

@@ -1,4 +1,4 @@
-/** Thread: main. Who we are to kubelets, and whom we believe that they are. */
+/** Thread: main. The certificate that we show to kubelets, and the authority that theirs must have. */
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
@@ -50,7 +50,7 @@ export class Trust implements Closable {
     return this.#identities[trust]
   }
 
-  /** For requests whose connection may serve others after them. */
+  /** The agent of requests whose connection may serve others after them. */
   agent({ scheme, trust }: Pick<ConnectPlan, 'scheme' | 'trust'>): http.Agent {
     return scheme === 'https' ? this.#agents[trust] : this.#plain
   }

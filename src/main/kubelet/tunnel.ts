@@ -14,7 +14,7 @@ import type { Trust } from './trust.js'
 import { upstreamRequest } from './upstream-request.js'
 import { NOT_TAKEN, TRY_AGAIN_LATER, type WaitingBytes, type WaitingSession } from './waiting-bytes.js'
 
-/** As a WebSocket's protocol: what is tunnelled, and what is spoken inside. */
+/** The prefix of the WebSocket's protocol: the name of what is tunnelled, before that of what is spoken inside. */
 const PREFIX = 'SPDY/3.1+'
 const NORMAL_CLOSURE = 1000
 
@@ -73,7 +73,7 @@ export function relayTunnel(options: TunnelOptions): Promise<void> {
 
 interface Upstream {
   readonly upstream: Socket
-  /** What came with the head of its answer. */
+  /** The bytes that came with the head of the answer. */
   readonly head: Buffer
   readonly waiting: WaitingSession
 }
@@ -88,11 +88,12 @@ function join(exchange: Exchange, socket: ServerSocket, { upstream, head, waitin
     'close',
     exchange.guard(() => socket.close(NORMAL_CLOSURE, '')),
   )
-  // `close` follows and says it to the client.
+  // `close` follows, and tells the client.
   upstream.on('error', () => upstream.destroy())
   socket.listen({
     message: (data) => {
-      if (waiting.add(data.byteLength)) upstream.write(data, () => waiting.taken(data.byteLength))
+      const taken = exchange.guard(() => waiting.taken(data.byteLength))
+      if (waiting.add(data.byteLength)) upstream.write(data, taken)
       else socket.close(TRY_AGAIN_LATER, NOT_TAKEN)
     },
     drain: () => upstream.resume(),

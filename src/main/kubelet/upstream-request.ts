@@ -21,7 +21,7 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
 ])
-/** Of the handshake of a WebSocket, which the other side gets anew. */
+/** Headers of a WebSocket's handshake, which the other side gets anew. */
 const isHandshake = (name: string): boolean => name.startsWith('sec-websocket-')
 const isImpersonation = (name: string): boolean => name.startsWith('impersonate-')
 
@@ -38,7 +38,7 @@ export function passedHeaders(
   exchange: Exchange,
   isHidden: (name: string) => boolean,
 ): Record<string, string | string[]> {
-  // Without a prototype: a client may name a header `__proto__`.
+  // The object has no prototype, because a client may name a header `__proto__`.
   const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>
   const dropped = new Set(
     exchange
@@ -63,12 +63,12 @@ export interface UpstreamOptions {
   readonly method: string
   readonly path: string
   readonly headers: Record<string, string | string[]>
-  /** The connection ends with this request: it is upgraded. */
+  /** The connection is upgraded, so it ends with this request. */
   readonly ownConnection?: boolean
   readonly metrics?: ClientMetrics | undefined
 }
 
-/** Not sent before something is written or it is ended. */
+/** Makes a request, which is sent when something is written or when it is ended. */
 export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
   const { plan, trust, method, path, headers, metrics, ownConnection = false } = options
   const { scheme, host, port } = plan
@@ -93,7 +93,7 @@ function count(request: http.ClientRequest, metrics: ClientMetrics, method: stri
   request.once('error', () => metrics.failed(method, host))
 }
 
-/** The connection must be there in time; how long the answer takes is nobody's business. */
+/** Limits the time to connect; how long the answer takes is not limited here. */
 function limitConnecting(request: http.ClientRequest, timeoutMs: number): void {
   if (timeoutMs <= 0) return
   request.once('socket', (socket) => {

@@ -1,15 +1,18 @@
 /**
- * Thread: main. What clients have sent to WebSockets that are passed on, and the other side has not taken. uWebSockets.js cannot
- * stop reading from a WebSocket, so all of it waits in memory: within a limit for each session and one for all together. A
- * client that sends when its session is at a limit is disconnected. A session that holds little is never disconnected for
- * what others hold.
+ * Thread: main. The bytes that clients have sent to relayed WebSockets and that the other side has not taken.
+ * uWebSockets.js cannot stop reading from a WebSocket, so all of them wait in memory: within a limit for each session
+ * and one for all together. A client that sends when its session is at a limit is disconnected. A session that holds
+ * little is never disconnected for what others hold.
  */
 
 const MEBIBYTE = 1024 * 1024
-/** kubectl copies files as fast as its connection takes them: a kubelet may fall behind by so much. */
+/**
+ * The limit of a session: kubectl copies files as fast as its connection takes them, and a kubelet may fall behind by
+ * so much.
+ */
 const SESSION_BYTES = 16 * MEBIBYTE
 const ALL_BYTES = 64 * MEBIBYTE
-/** Every session's own, whatever others hold. */
+/** So much every session may hold, whatever others hold. */
 const SURE_BYTES = MEBIBYTE
 
 /** The close code for "try again later". */
@@ -23,10 +26,13 @@ export interface WaitingLimits {
 }
 
 export interface WaitingSession {
-  /** False: no more may wait. A message is let in while what waits before it is within the limits, however long it is itself. */
+  /**
+   * False when no more may wait. A message is let in while the bytes before it are within the limits, however long it
+   * is itself.
+   */
   add(bytes: number): boolean
   taken(bytes: number): void
-  /** What was not taken never will be. */
+  /** The session is over: its bytes wait no longer. */
   end(): void
 }
 
@@ -38,7 +44,7 @@ export class WaitingBytes {
     this.#limits = limits
   }
 
-  /** Of all sessions together. */
+  /** The bytes of all sessions together. */
   get bytes(): number {
     return this.#bytes
   }

@@ -11,10 +11,10 @@ import type { ResponseHead } from '../http/response-head.js'
 import type { ResponseStream } from '../http/response-stream.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 
-/** What is asked of the process: the threads are its, not the front end's. */
+/** What a front end asks of the process, which has the threads. */
 export interface DebugLine {
   threads(): Promise<readonly string[]>
-  /** A line to a thread: protocol/thread-inspection.ts. */
+  /** A line to a thread (protocol/thread-inspection.ts); undefined when there is no such thread. */
   visit(thread: string): Promise<MessagePort | undefined>
   cacheMemory(): Promise<Readonly<Record<string, ResourceMemory>>>
   health(): Promise<OwnerHealth>
@@ -30,7 +30,7 @@ export interface DebugPathsOptions {
 
 const TEXT = 'text/plain; charset=utf-8'
 const JSON_TYPE = 'application/json'
-/** As Go's profiler has it. */
+/** The default of Go's profiler. */
 const DEFAULT_SECONDS = 30
 const MAX_SECONDS = 600
 
@@ -99,7 +99,7 @@ async function show(
   await relay(exchange, head, port, question)
 }
 
-/** Pieces go to the client as it takes them. Rejects when nothing was said before the failure. */
+/** Passes the pieces on as the client takes them. Rejects when it fails before the first piece. */
 function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, question: InspectionQuestion): Promise<void> {
   return new Promise((resolve, reject) => {
     const waiting: Buffer[] = []
@@ -107,16 +107,14 @@ function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, questi
     let ended = false
     let blocked = false
     const flush = (): void => {
-      stream?.cork(() => {
-        while (!blocked && waiting.length > 0) blocked = !stream!.write(waiting.shift()!)
-      })
+      while (stream !== undefined && !blocked && waiting.length > 0) blocked = !stream.write(waiting.shift()!)
       if (ended && waiting.length === 0) {
         stream?.end()
         port.close()
       }
     }
     const begin = (): ResponseStream | undefined => {
-      // A profile is a file: one who asks for it by a WebSocket gets it in HTTP.
+      // A profile is a file: who asks for it by a WebSocket gets it in plain HTTP.
       const begun = exchange.startPlainStream(head)
       begun?.onDrain(() => {
         blocked = false
@@ -128,7 +126,7 @@ function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, questi
     port.on(
       'close',
       exchange.guard(() => {
-        // The thread ended before it had said everything.
+        // The thread ended before it had sent everything.
         if (!ended) exchange.breakOff()
         resolve()
       }),
@@ -154,7 +152,7 @@ function relay(exchange: Exchange, head: ResponseHead, port: MessagePort, questi
   })
 }
 
-/** Undefined: the thread ended meanwhile. */
+/** The report of a thread; undefined when the thread has ended meanwhile. */
 async function report(line: DebugLine, thread: string): Promise<unknown> {
   const port = await line.visit(thread)
   if (port === undefined) return undefined

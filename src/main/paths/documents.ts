@@ -1,4 +1,7 @@
 /** Thread: main. Discovery, version and the index, as paths. */
+
+import type { MergedDiscovery } from '../../aggregator/merged-discovery.js'
+import type { Catalogue } from '../../api/catalogue.js'
 import { AGGREGATED_MEDIA_TYPE, type DiscoveryDocument, type DiscoveryDocuments } from '../../api/discovery.js'
 import {
   CONTENT_TYPES,
@@ -27,38 +30,51 @@ export interface VersionInfo {
 
 const JSON_TYPE = 'application/json'
 
+export interface DocumentPathsOptions {
+  /** The documents of what is served here. */
+  readonly documents: () => DiscoveryDocuments
+  /** Those with what other servers serve in them; undefined when there are none. */
+  readonly merged: () => MergedDiscovery | undefined
+  readonly version: VersionInfo
+  readonly address: () => string
+}
+
 export function installDocuments(
   paths: NonResourcePaths,
-  documents: () => DiscoveryDocuments,
-  version: VersionInfo,
-  address: () => string,
+  { documents, merged, version, address }: DocumentPathsOptions,
 ): void {
   const root = (name: 'api' | 'apis', plain: () => DiscoveryDocument): void => {
     paths.exact(`/${name}`, (exchange) => {
       if (name === 'api' && refusesMethod(exchange)) return undefined
-      if (acceptsAggregated(exchange)) respond(exchange, documents().aggregated(name), AGGREGATED_MEDIA_TYPE)
+      const all = name === 'apis' ? merged() : undefined
+      if (acceptsAggregated(exchange))
+        respond(exchange, all?.aggregated() ?? documents().aggregated(name), AGGREGATED_MEDIA_TYPE)
       else respondNegotiated(exchange, plain(), name === 'api')
       return undefined
     })
   }
   root('api', () => documents().apiVersions(address()))
-  root('apis', () => documents().apiGroupList())
+  root('apis', () => (merged() ?? documents()).apiGroupList())
   paths.below('/api/', (exchange, _query, rest) =>
     respondOr404(exchange, documents().apiResourceList('', strip(rest)), true),
   )
   paths.below('/apis/', (exchange, _query, rest) => {
     const [group = '', groupVersion] = strip(rest).split('/')
-    if (!documents().catalogue.hasGroup(group)) {
+    if (!documents().catalogue.hasGroup(group) && merged()?.hasGroup(group) !== true) {
+      paths.notFound(exchange)
+      return undefined
+    }
+    if (groupVersion !== undefined && isNoVersion(documents().catalogue, group, groupVersion)) {
       paths.notFound(exchange)
       return undefined
     }
     return groupVersion === undefined
-      ? respondOr404(exchange, documents().apiGroup(group), false)
+      ? respondOr404(exchange, (merged() ?? documents()).apiGroup(group), false)
       : respondOr404(exchange, documents().apiResourceList(group, groupVersion), true)
   })
   paths.exact('/version', (exchange) => {
     if (refusesMethod(exchange)) return undefined
-    // As a route of kube-apiserver: application/* is not enough.
+    // A route of kube-apiserver does not take application/* for JSON.
     if (firstOffered(exchange.head.accept, { '*/*': true, [JSON_TYPE]: true }) === undefined)
       throw notAcceptable(JSON_TYPE)
     exchange.respond({ status: 200, contentType: JSON_TYPE }, `${JSON.stringify(version, null, 2)}\n`)
@@ -70,9 +86,16 @@ export function installDocuments(
   })
 }
 
+/** Custom groups have no routes: a version that they lack is no path at all. */
+const isNoVersion = (catalogue: Catalogue, group: string, version: string): boolean =>
+  catalogue.isCustomGroup(group) && catalogue.resourcesOf(group, version).length === 0
+
 const strip = (rest: string): string => (rest.endsWith('/') ? rest.slice(0, -1) : rest)
 
-/** The first clause that can be served decides, as in every negotiation. */
+/**
+ * Whether the client prefers aggregated discovery: the first clause that can be served decides, as in every
+ * negotiation.
+ */
 function acceptsAggregated({ head }: Exchange): boolean {
   if (!head.accept.includes('apidiscovery.k8s.io')) return false
   for (const { type, parameters } of parseAccept(head.accept)) {
@@ -106,7 +129,10 @@ function respondOr404(exchange: Exchange, document: DiscoveryDocument | undefine
   return undefined
 }
 
-/** In the format that is asked for. A route refuses formats by itself, which a client sees in the details of the answer. */
+/**
+ * Answers in the format that is asked for. A route refuses formats by itself, which a client sees in the details of the
+ * answer.
+ */
 function respondNegotiated(exchange: Exchange, document: DiscoveryDocument, isRoute: boolean): void {
   const { accept } = exchange.head
   const refused = isRoute && !offersFormat(accept)

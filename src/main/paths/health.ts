@@ -6,7 +6,9 @@ import type { NonResourcePaths } from './non-resource-paths.js'
 
 export interface HealthCheck {
   readonly name: string
-  /** Throws the reason. */
+  /** The check is made when it is asked for by name, and does not count for the whole. */
+  readonly isAlone?: true
+  /** Throws the reason when the check fails. */
   check(): Promise<void> | void
 }
 
@@ -56,6 +58,7 @@ export class HealthEndpoint {
     const lines: string[] = []
     let failed = false
     for (const check of this.#checks) {
+      if (check.isAlone === true) continue
       if (excluded.delete(check.name)) {
         lines.push(`[+]${check.name} excluded: ok`)
         continue

@@ -12,7 +12,7 @@ const NOT_FOUND = {
 
 export class NonResourcePaths {
   readonly #exact = new Map<string, PathHandler>()
-  /** Those that are another path with a slash behind them. */
+  /** Paths that are another path with a slash behind it. */
   readonly #asWritten = new Set<string>()
   readonly #public = new Map<string, PathHandler>()
   readonly #prefixes: { readonly prefix: string; readonly handler: PathHandler }[] = []
@@ -23,7 +23,7 @@ export class NonResourcePaths {
     return { close: () => void this.#exact.delete(path) }
   }
 
-  /** For everybody, whoever they are: what holds no data. Not in the index. */
+  /** Adds a path that is open to everybody, because it holds no data. It is not in the index. */
   public(path: string, handler: PathHandler): void {
     this.#public.set(path, handler)
   }
@@ -32,13 +32,13 @@ export class NonResourcePaths {
     return this.#public.get(path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path)
   }
 
-  /** Everything below a path, which ends with a slash. */
+  /** Adds everything below a path, which ends with a slash. */
   below(prefix: string, handler: PathHandler): void {
     this.#prefixes.push({ prefix, handler })
     this.#prefixes.sort((a, b) => b.prefix.length - a.prefix.length)
   }
 
-  /** What is served, for the index at /. */
+  /** The paths that are served, for the index at /. */
   paths(): string[] {
     return [...this.#exact.keys()].filter((path) => path !== '/').sort()
   }

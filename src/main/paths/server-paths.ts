@@ -3,6 +3,7 @@ import { DiscoveryDocuments } from '../../api/discovery.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { Served } from '../../workers/scheme/served.js'
+import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import type { Config } from '../flags/config.js'
 import type { FrontEndState } from '../threads/front-end-state.js'
 import type { PoolRunner } from '../threads/pool.js'
@@ -17,24 +18,27 @@ import { installUi } from './ui-paths.js'
 
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores'
 
-/** What the process has once, asked for by every front end. */
+/** What the process has once, and every front end asks for. */
 export interface ProcessLine extends DebugLine {
-  /** Wall time in milliseconds. */
+  /** When the process started: wall time in milliseconds. */
   readonly startedMs: number
-  /** Some pool thread answers: without one, nothing can be written. */
+  /** Whether some pool thread answers: without one, nothing can be written. */
   poolAnswers(): Promise<boolean>
+  /** What is wrong with the controllers inside; '' when nothing is. */
+  controllerProblems(): Promise<string>
   /** The text of /metrics. */
   metrics(): Promise<string>
 }
 
 export interface ServerPathsOptions {
   readonly served: Served
+  readonly aggregation: Pick<FrontEndAggregation, 'merged' | 'openapi' | 'openapiPaths'>
   readonly pool: PoolRunner
   readonly line: ProcessLine
   readonly state: FrontEndState
-  /** host:port, for clients that ask where the server is. */
+  /** The address of the server, host:port, for clients that ask where it is. */
   readonly address: () => string
-  /** Everything that decisions of access rest on is in memory. */
+  /** Whether everything that decisions of access rest on is in memory. */
   readonly accessReady: () => boolean
   readonly config: Pick<Config, 'flags' | 'profiling'>
   readonly window: DebugPathsOptions['window']
@@ -43,17 +47,18 @@ export interface ServerPathsOptions {
 }
 
 export function installServerPaths(paths: NonResourcePaths, options: ServerPathsOptions): void {
-  const { served, pool, line, state, address, accessReady, config, window, clock, recorder } = options
-  let discovery = new DiscoveryDocuments(served.catalogue)
-  const documents = (): DiscoveryDocuments => {
-    if (discovery.catalogue !== served.catalogue) discovery = new DiscoveryDocuments(served.catalogue)
-    return discovery
-  }
-  installDocuments(paths, documents, SERVER_VERSION, address)
+  const { served, aggregation, pool, line, state, address, accessReady, config, window, clock, recorder } = options
+  const documents = new DiscoveryDocuments(served.catalogue)
+  installDocuments(paths, {
+    documents: () => documents,
+    merged: () => aggregation.merged(documents),
+    version: SERVER_VERSION,
+    address,
+  })
   paths.exact('/metrics', async (exchange) => {
     exchange.respond({ status: 200, contentType: METRICS_TYPE }, await line.metrics())
   })
-  installOpenApi(paths, pool)
+  installOpenApi(paths, pool, aggregation)
   installUi(paths)
   installDebugPaths(paths, { line, profiling: config.profiling, window })
   installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })
@@ -79,9 +84,17 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
       if (!(await line.poolAnswers())) throw new Error('no pool thread answers')
     },
   }
-  // By the name that probes know.
+  // The same check by the name that probes know.
   const informers: HealthCheck = { ...access, name: 'informer-sync' }
-  new HealthEndpoint('/healthz', [ping, log, etcd], recorder).install(paths)
+  const controllers: HealthCheck = {
+    name: 'controllers',
+    isAlone: true,
+    check: async () => {
+      const problems = await line.controllerProblems()
+      if (problems !== '') throw new Error(problems)
+    },
+  }
+  new HealthEndpoint('/healthz', [ping, log, etcd, controllers], recorder).install(paths)
   new HealthEndpoint('/livez', [ping, log, etcd], recorder).install(paths)
   new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, writers, shutdown], recorder).install(paths)
 }

@@ -9,7 +9,7 @@ const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
 export interface StatusPathsOptions {
-  /** By name. */
+  /** The values of flags by name. */
   readonly flags: Readonly<Record<string, string>>
   readonly startedMs: number
   readonly clock: Clock
@@ -45,7 +45,7 @@ export function installStatusPaths(paths: NonResourcePaths, { flags, startedMs, 
   show('/flagz', () => ['', 'keelson flags', WARNING, '', ...lines, ''].join('\n'))
 }
 
-/** What stands between // and @ in an address. Other secrets stand in files, and flags only name those. */
+/** Takes out what stands between // and @ in an address. Other secrets stand in files, which flags only name. */
 export const withoutPasswords = (value: string): string => value.replace(/(:\/\/)[^/@,\s]*@/g, '$1REDACTED@')
 
 function uptime(ms: number): string {

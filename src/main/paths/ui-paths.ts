@@ -29,7 +29,7 @@ const FILES: ReadonlySet<string> = new Set([
   'live-table.js',
   'yaml-view.js',
 ])
-/** Nothing from elsewhere, in no frame: a page that holds a token in its tab. */
+/** The page holds a token, so it loads nothing from elsewhere and may stand in no frame. */
 const HEADERS = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -1,7 +1,9 @@
 /** Thread: main. One request on its way through the front end: what is asked for, by whom, and the place it holds. */
+import type { RemoteService } from '../../aggregator/api-service.js'
 import type { RequestInfo } from '../../api/request-info.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Attributes, Credentials, Verdict } from '../../auth/interface.js'
+import { requestAttributes } from '../../auth/request-attributes.js'
 import type { Timer } from '../../lib/clock.js'
 import type { Exchange, ExchangeTap } from '../http/exchange.js'
 import type { RequestHead } from '../http/request-head.js'
@@ -9,33 +11,20 @@ import type { ReadRequest } from '../verbs/read-context.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import { isLongRunning, isMutating } from './inflight.js'
 import type { GatedRequest, Leave } from './request-gate.js'
-import { NO_QUERY } from './request-info-resolver.js'
+import { NO_QUERY, NO_REQUEST_INFO } from './request-info-resolver.js'
 import type { ObservedRequest, RequestScope } from './request-observer.js'
 
 const SELECTING_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection'])
 /** A profile takes as long as its request asks for, so requests below this path count as long-running. */
 const PROFILES = '/debug/pprof/'
 
-/** The request info of a request that was refused before its path was understood. */
-const NOT_UNDERSTOOD: RequestInfo = {
-  isResourceRequest: false,
-  path: '',
-  verb: '',
-  apiPrefix: '',
-  apiGroup: '',
-  apiVersion: '',
-  namespace: '',
-  resource: '',
-  subresource: '',
-  name: '',
-  parts: [],
-}
 const NOBODY: UserInfo = { name: '', uid: '', groups: [], extra: {} }
 
 export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   readonly exchange: Exchange
   readonly startedMs: number
-  info: RequestInfo = NOT_UNDERSTOOD
+  /** Nothing, while and when the path is not understood. */
+  info: RequestInfo = NO_REQUEST_INFO
   query: URLSearchParams = NO_QUERY
   user: UserInfo = NOBODY
   /** Who impersonates `user`; undefined when nobody does. */
@@ -43,6 +32,8 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   verdict: Verdict | undefined
   /** The request is passed on to another server (a kubelet, a pod, a service), which answers it. */
   isPassedOn = false
+  /** The API server that serves the group and version of the request, when it is not this one. */
+  remote: RemoteService | undefined
   /** Set by ResourceHandler once the path has been found to name a resource. */
   resource!: ServedResource
   /** How long the request may take from its start: the server's own limit unless the client asks for less. */
@@ -97,20 +88,8 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   }
 
   attributes(): Attributes {
-    const { user, info } = this
-    return {
-      user,
-      verb: info.verb,
-      isResourceRequest: info.isResourceRequest,
-      namespace: info.namespace,
-      apiGroup: info.apiGroup,
-      apiVersion: info.apiVersion,
-      resource: info.resource,
-      subresource: info.subresource,
-      name: info.name,
-      path: info.path,
-      ...(this.query.size === 0 ? {} : this.#selectors()),
-    }
+    const attributes = requestAttributes(this.user, this.info)
+    return this.query.size === 0 ? attributes : { ...attributes, ...this.#selectors() }
   }
 
   /** True when nobody waits for the answer any longer: it is out, or the client is gone. */

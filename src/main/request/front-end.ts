@@ -21,7 +21,7 @@ import { ReadVerbs } from '../verbs/read-verbs.js'
 import { ResourceTable } from '../verbs/resource-table.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import { ApiRequest } from './api-request.js'
-import type { Connector } from './connector.js'
+import type { Connector, Relay } from './connector.js'
 import { withAudit } from './filters/audit.js'
 import { withAuthentication, withPublicPaths } from './filters/authentication.js'
 import { withAuthorization } from './filters/authorization.js'
@@ -30,14 +30,14 @@ import { withFlowControl } from './filters/flow-control.js'
 import { withImpersonation } from './filters/impersonation.js'
 import { withRequestInfo } from './filters/request-info.js'
 import type { RequestGate } from './request-gate.js'
-import { RequestInfos } from './request-infos.js'
+import { RequestInfoCache } from './request-info-cache.js'
 import type { RequestObserver } from './request-observer.js'
 import { timedOut } from './request-timeout.js'
 import { ResourceHandler } from './resource-handler.js'
 import { writeError } from './write-error.js'
 
 export interface FrontEndOptions {
-  /** What the resources of shared memory are read through. */
+  /** The views through which the resources of shared memory are read. */
   readonly views: ResourceViews
   readonly pool: PoolRunner
   readonly clock: Clock
@@ -54,11 +54,14 @@ export interface FrontEndOptions {
   readonly recorder?: Recorder | undefined
   /** Without one, nothing is passed on to kubelets, pods and services. */
   readonly connector?: Connector | undefined
+  /** Without one, nothing is passed on to other API servers. */
+  readonly relay?: Relay | undefined
 }
 
 export class FrontEnd {
   readonly #options: FrontEndOptions
   readonly #reads: ReadVerbs
+  #table = new ResourceTable([])
   readonly #resources: ResourceHandler
   readonly #firstFilter: RequestHandler
   #idle: (() => void) | undefined
@@ -84,14 +87,21 @@ export class FrontEnd {
       pool: poolRequests,
       observer,
       connector,
+      relay: options.relay,
     })
     this.#firstFilter = filters(options, this.#resources)
   }
 
   serve(resources: readonly ServedResource[]): void {
-    const table = new ResourceTable(resources)
-    this.#resources.serve(table)
-    this.#reads.endLostWatches(table)
+    this.#table = new ResourceTable(resources)
+    this.#resources.serve(this.#table)
+    this.#reads.endLostWatches(this.#table)
+  }
+
+  /** A defined resource came, changed or went. What it costs does not depend on how many others there are. */
+  change(name: string, versions: readonly ServedResource[]): void {
+    this.#table.change(name, versions)
+    this.#reads.endLostWatches(this.#table, name)
   }
 
   /** The resource that a request names; undefined when this server does not serve it. */
@@ -122,10 +132,11 @@ export class FrontEnd {
 
   #watchDeadline(request: ApiRequest): void {
     const { exchange } = request
-    request.deadline = this.#options.clock.after(request.timeoutMs, () => {
+    const over = exchange.guard(() => {
       if (exchange.answered) exchange.breakOff()
       else writeStatus(exchange, timedOut.status)
     })
+    request.deadline = this.#options.clock.after(request.timeoutMs, over)
   }
 
   #finished(request: ApiRequest, status: number): void {
@@ -160,8 +171,9 @@ function filters(options: FrontEndOptions, resources: ResourceHandler): RequestH
   next = withAuthentication(next, authenticator)
   next = withPublicPaths(next, nonResourcePaths)
   return withRequestInfo(next, {
-    infos: new RequestInfos(),
+    infoCache: new RequestInfoCache(),
     resource: (info) => resources.resource(info),
+    relay: options.relay,
     requestTimeoutMs,
     observer,
   })

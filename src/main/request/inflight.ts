@@ -1,6 +1,6 @@
 /**
- * Thread: main. The simplest gate: so many requests may be under way, reads and writes apart, long-running ones not
- * counted. Nobody waits.
+ * Thread: main. The simplest gate: it limits how many reads and how many writes are under way. Long-running requests do
+ * not count, and nobody waits.
  */
 import type { FrontEndState } from '../threads/front-end-state.js'
 import { type GatedRequest, type Leave, type RequestGate, RequestRefused } from './request-gate.js'

@@ -23,7 +23,7 @@ export function objectsOf(cache: CacheClient, served: Served, pool: PoolRunner):
   }
 }
 
-/** What memory does not hold is read as a client would read it. */
+/** Reads an object that memory does not hold, as a client would read it. */
 async function readStored(
   pool: PoolRunner,
   resource: SourceResource,

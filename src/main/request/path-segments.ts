@@ -10,11 +10,11 @@ const SLASH = /\/|%2f/gi
 export class PathSegments {
   /** The whole path, decoded. */
   readonly path: string
-  /** Without those that are empty. */
+  /** The segments of the decoded path, without empty ones. */
   readonly decoded: readonly string[]
   readonly #rawPath: string
 
-  /** Throws BadRequest. */
+  /** Throws BadRequest when the path cannot be decoded. */
   constructor(rawPath: string) {
     this.#rawPath = rawPath
     this.path = rawPath.includes('%') ? decode(rawPath) : rawPath

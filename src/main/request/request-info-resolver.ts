@@ -11,10 +11,10 @@ import { PathSegments } from './path-segments.js'
 /** Below a namespace's own path these are the namespace's subresources, not resources in it. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize'])
 
-/** Resource, name and subresource. */
+/** The parts of a path that names a subresource: resource, name and subresource. */
 const SUBRESOURCE_PARTS = 3
 
-/** Shared: nobody changes a query. */
+/** The query of requests without one; it is shared, because nobody changes a query. */
 export const NO_QUERY = new URLSearchParams()
 
 const VERBS: Readonly<Record<string, string>> = lookupTable({
@@ -26,6 +26,21 @@ const VERBS: Readonly<Record<string, string>> = lookupTable({
   DELETE: 'delete',
 })
 
+/** The info of a request whose path says nothing, or is not understood. */
+export const NO_REQUEST_INFO: RequestInfo = {
+  isResourceRequest: false,
+  path: '',
+  verb: '',
+  apiPrefix: '',
+  apiGroup: '',
+  apiVersion: '',
+  namespace: '',
+  resource: '',
+  subresource: '',
+  name: '',
+  parts: [],
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
@@ -34,19 +49,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  */
 export function resolveRequestInfo(method: string, rawPath: string, query: URLSearchParams): RequestInfo {
   const segments = new PathSegments(rawPath)
-  const info: Mutable<RequestInfo> = {
-    isResourceRequest: false,
-    path: segments.path,
-    verb: method.toLowerCase(),
-    apiPrefix: '',
-    apiGroup: '',
-    apiVersion: '',
-    namespace: '',
-    resource: '',
-    subresource: '',
-    name: '',
-    parts: [],
-  }
+  const info: Mutable<RequestInfo> = { ...NO_REQUEST_INFO, path: segments.path, verb: method.toLowerCase() }
   let parts = segments.decoded
   if (parts.length < 3) return info
   const [prefix] = parts
@@ -67,7 +70,7 @@ export function resolveRequestInfo(method: string, rawPath: string, query: URLSe
   fillResource(info, parts)
   if (info.subresource === 'proxy')
     info.proxied = segments.cutAfter(segments.decoded.length - info.parts.length + SUBRESOURCE_PARTS)
-  // A collection: no name.
+  // Without a name the request is for a collection.
   if (info.name === '' && info.verb === 'get') {
     info.verb = parseBoolean(query.get('watch')) ? 'watch' : 'list'
     info.name = singleName(query.get('fieldSelector') ?? '')
@@ -94,7 +97,7 @@ function singleName(fieldSelector: string): string {
     const name = parseFieldSelector(fieldSelector).requiresExactMatch('metadata.name') ?? ''
     return pathSegmentName(name, false).length === 0 ? name : ''
   } catch (error) {
-    // The request will fail for it; until then it is one for all.
+    // The request will fail for its selector; until then it counts as one for all objects.
     if (error instanceof SelectorError) return ''
     throw error
   }

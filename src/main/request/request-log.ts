@@ -7,7 +7,10 @@ import type { ObservedRequest, RequestObserver, RequestOutcome } from './request
 
 export interface RequestLogOptions {
   readonly logger: Logger
-  /** A request is slow when it took longer than this, time in the queues of flow control not counted; 0: none is. */
+  /**
+   * A request is slow when it took longer than this, time in the queues of flow control not counted; with 0 none is
+   * slow.
+   */
   readonly slowMs: number
   readonly everything: boolean
 }

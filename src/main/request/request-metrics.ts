@@ -104,7 +104,7 @@ export class RequestMetrics implements RequestObserver {
 
   #seriesOf(request: ObservedRequest): RequestSeries {
     const { info } = request
-    // Asked twice in a row for each request, and the next request is often of the same kind.
+    // The series are asked for twice for each request, and the next request is often of the same kind.
     if (info === this.#lastInfo && this.#last !== undefined && request.query.size === 0) return this.#last
     const { scope } = request
     const dryRun = request.dryRun ? 'All' : ''

@@ -2,7 +2,7 @@
 import { DurationError, parseDuration } from '../../api/duration.js'
 import { newBadRequest, newTimeout } from '../../api/status.js'
 
-/** Throws BadRequest. 0, less than nothing and more than the server allows mean the server's own limit. */
+/** Throws BadRequest. The server's own limit holds for 0, for negative values and for those above it. */
 export function requestTimeoutMs(asked: string | null, maximumMs: number): number {
   if (asked === null || asked === '') return maximumMs
   try {

@@ -6,13 +6,14 @@ import type { RequestInfo } from '../../api/request-info.js'
 import { newGenericServerResponse } from '../../api/status.js'
 import type { Exchange } from '../http/exchange.js'
 import type { NonResourcePaths } from '../paths/non-resource-paths.js'
+import { takesCustomPath } from '../verbs/custom-shape.js'
 import type { PoolRequests } from '../verbs/pool-requests.js'
 import type { ReadRequest } from '../verbs/read-context.js'
 import type { ReadVerbs } from '../verbs/read-verbs.js'
 import { checkLegacyPath, checkShape, ResourceTable } from '../verbs/resource-table.js'
 import type { ServedResource } from '../verbs/served-resource.js'
 import type { ApiRequest } from './api-request.js'
-import type { Connector } from './connector.js'
+import type { Connector, Relay } from './connector.js'
 import { isMutating } from './inflight.js'
 import type { RequestObserver } from './request-observer.js'
 
@@ -23,6 +24,8 @@ export interface ResourceHandlerOptions {
   readonly observer: RequestObserver | undefined
   /** Without one, nothing is passed on to kubelets, pods and services. */
   readonly connector: Connector | undefined
+  /** Without one, nothing is passed on to other API servers. */
+  readonly relay: Relay | undefined
 }
 
 export class ResourceHandler {
@@ -45,19 +48,34 @@ export class ResourceHandler {
 
   handle(request: ApiRequest): Promise<void> | undefined {
     const { exchange, info, query } = request
+    if (request.remote !== undefined) return this.#relay(request)
     if (!info.isResourceRequest) return this.#options.nonResourcePaths.handle(exchange, info.path, query)
     checkLegacyPath(info, exchange.head.method)
     const resource = this.#resolve(exchange, info)
     if (resource === undefined) return undefined
+    if (resource.isCustom && !takesCustomPath(info, resource)) {
+      this.#options.nonResourcePaths.notFound(exchange)
+      return undefined
+    }
     if (resource.headers !== undefined) {
       exchange.extraHeaders = [...exchange.extraHeaders, ...resource.headers]
       this.#options.observer?.onDeprecated?.(request)
     }
-    checkShape(info, resource, info.parts.length > 1)
+    if (!resource.isCustom) checkShape(info, resource, info.parts.length > 1)
     request.resource = resource
     const pending = this.#dispatch(request)
     // A watch or a stream gives its place of flow control back once it has begun.
     return request.longRunning ? pending?.finally(() => request.leave()) : pending
+  }
+
+  /** Passes the whole request on to the API server that serves its group and version. */
+  #relay(request: ApiRequest): Promise<void> | undefined {
+    const { relay } = this.#options
+    const { remote, info, exchange } = request
+    if (info.isResourceRequest) checkLegacyPath(info, exchange.head.method)
+    if (relay === undefined || remote === undefined) throw newGenericServerResponse(404)
+    const pending = relay.relay(request, remote)
+    return request.longRunning ? pending.finally(() => request.leave()) : pending
   }
 
   /** Undefined when the request has been answered: a path of an unknown group gets the 404 of a path that is no resource. */
@@ -79,7 +97,7 @@ export class ResourceHandler {
     return this.#options.reads.answer(request)
   }
 
-  /** Log, exec and their kin: another server answers. */
+  /** Passes log, exec and their kin on to the server that answers them. */
   #passOn(request: ReadRequest): Promise<void> {
     const { connector, pool } = this.#options
     if (connector === undefined) throw newGenericServerResponse(404)

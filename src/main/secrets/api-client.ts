@@ -55,7 +55,7 @@ export class ApiClient {
   async get<T>(path: string): Promise<T> {
     const { status, text } = await this.send('GET', path)
     if (status !== 200) throw new ApiFailure(`GET ${path}: ${status} ${messageOf(text)}`, status)
-    // Not JSON.parse: it loses digits of large numbers, and what is read is written back.
+    // JSON.parse would lose digits of large numbers, and what is read is written back.
     return parseJson(Buffer.from(text)).value as T
   }
 
@@ -64,7 +64,7 @@ export class ApiClient {
   }
 }
 
-/** The server says no. */
+/** The server refused the request. */
 export class ApiFailure extends Error {
   override readonly name = 'ApiFailure'
   readonly status: number

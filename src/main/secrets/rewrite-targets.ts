@@ -2,9 +2,9 @@
 import type { ApiClient } from './api-client.js'
 
 export interface RewriteTarget {
-  /** `secrets`, `deployments.apps` */
+  /** The name of the resource: `secrets`, `deployments.apps`. */
   readonly name: string
-  /** `/api/v1/secrets` */
+  /** The path of all its objects: `/api/v1/secrets`. */
   readonly path: string
   readonly namespaced: boolean
   readonly kind: string

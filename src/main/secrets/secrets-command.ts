@@ -3,19 +3,12 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { type Kubeconfig, readKubeconfig } from '../../auth/kubeconfig.js'
 import { decodeEncryptionConfiguration } from '../../storage/transformers/encryption-config.js'
 import { flagBoolean, flagList, flagNumber, flagText } from '../flags/flag-values.js'
-import { describeFlags, type Flag, type FlagValues, parseFlags } from '../flags/flags.js'
+import { describeFlags, type Flag, type FlagValues, flagsOf, parseFlags } from '../flags/flags.js'
 import { ApiClient } from './api-client.js'
 import { rewriteTargets } from './rewrite-targets.js'
 import { type RewritePlace, SecretsRewriter } from './secrets-rewriter.js'
 
-const GROUP = 'secrets rewrite'
-const flag = (name: string, type: Flag['type'], preset: string, help: string): Flag => ({
-  name,
-  type,
-  default: preset,
-  group: GROUP,
-  help,
-})
+const flag = flagsOf('secrets rewrite')
 const FLAGS: readonly Flag[] = [
   flag('kubeconfig', 'string', '', 'Whom to ask, and as whom; the server writes one for its administrator.'),
   flag('server', 'string', '', 'The address of the server, instead of that of the kubeconfig.'),
@@ -34,13 +27,13 @@ Writes every object that is encrypted at rest back as it is, so that it is store
 
 ${describeFlags(FLAGS)}
 `
-/** As a shell has it for an interrupted program. */
+/** The exit code that shells have for an interrupted program. */
 const STOPPED = 130
 
 export interface CommandOutput {
   readonly out: (text: string) => void
   readonly error: (text: string) => void
-  /** Calls back when the user wants an end. */
+  /** Calls back when the user interrupts the command. */
   readonly onInterrupt: (listener: () => void) => void
 }
 

@@ -19,7 +19,7 @@ export interface RewriteProgress {
   readonly resource: string
   readonly written: number
   readonly failed: number
-  /** As far as the server knows. */
+  /** How many objects are left, as far as the server knows. */
   readonly remaining: number
 }
 
@@ -30,7 +30,7 @@ export interface SecretsRewriterOptions {
   readonly parallel: number
   readonly place: RewritePlace | undefined
   readonly onProgress: (progress: RewriteProgress) => void
-  /** After each page, and after each resource. */
+  /** Called after each page, and after each resource. */
   readonly onPlace: (place: RewritePlace) => void
   readonly onFailure: (object: string, why: string) => void
 }
@@ -44,7 +44,10 @@ interface Page {
   readonly items: readonly Item[]
 }
 
-/** Gone, or changed meanwhile: then whoever changed it has stored it anew. */
+/**
+ * Answers after which the object is as good as written: it is gone, or somebody changed it meanwhile and so stored it
+ * anew.
+ */
 const AS_GOOD_AS_WRITTEN: ReadonlySet<number> = new Set([200, 201, 404, 409])
 
 export class SecretsRewriter {
@@ -57,12 +60,12 @@ export class SecretsRewriter {
     this.#options = options
   }
 
-  /** What is under way is finished; the place is kept. */
+  /** Writes under way are finished, and the place is kept. */
   stop(): void {
     this.#stopping = true
   }
 
-  /** False: stopped, or some could not be written. */
+  /** Gives false when it was stopped, or when some objects could not be written. */
   async run(): Promise<boolean> {
     const { targets, place } = this.#options
     const done = [...(place?.done ?? [])]
@@ -100,7 +103,7 @@ export class SecretsRewriter {
     try {
       return await client.get<Page>(`${target.path}${query}`)
     } catch (error) {
-      // The place is too old to go on from: from the start, past what is done already.
+      // The token has expired: the resource is read from its start again.
       if (error instanceof ApiFailure && error.status === 410 && continueToken !== '') return this.#page(target, '')
       throw error
     }

@@ -1,4 +1,7 @@
-/** Thread: main. The audit thread as the process sees it: started once, a line for each front end, closed last. */
+/**
+ * Thread: main. The audit thread as the process sees it. It is started once, gives each front end a line, and is closed
+ * last.
+ */
 
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { Deferred } from '../../lib/deferred.js'
@@ -17,7 +20,10 @@ type ThreadMessage =
 export interface AuditWorkerOptions {
   readonly logger: Logger
   readonly onInspection: (line: InspectionLine) => void
-  /** Called when the thread has ended unasked: requests that must be recorded cannot be any more. */
+  /**
+   * Called when the thread ends without having been asked to. Requests that must be recorded cannot be recorded any
+   * more.
+   */
   readonly onExit: (error: Error) => void
 }
 

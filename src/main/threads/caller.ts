@@ -1,6 +1,6 @@
 /**
- * Thread: any. Who waits for the result of a task. Not an AbortSignal: one a request, aborted at its end, took a seventh of
- * what a write costs the front end.
+ * Thread: any. The caller of a task, who waits for its result. It is no AbortSignal: a signal for each request, aborted
+ * at its end, took a seventh of what a write costs the front end.
  */
 export interface Caller {
   /** True when nobody waits for the result any longer. */

@@ -1,4 +1,4 @@
-/** Thread: any. What all front ends of a process share: a few words of memory. */
+/** Thread: any. The state that all front ends of a process share, in a few words of memory. */
 import { WATCH_COUNT_BYTES, WatchCounts } from '../flow-control/watch-counts.js'
 
 const READY = 0
@@ -18,7 +18,7 @@ export class FrontEndState {
     this.watchCounts = new WatchCounts(new Int32Array(buffer, HEAD_BYTES))
   }
 
-  /** Written by main: everything is there, and the server is not about to stop. */
+  /** True when every part of the server is ready and the server is not about to stop. Main writes it. */
   get ready(): boolean {
     return Atomics.load(this.#words, READY) === 1
   }
@@ -31,7 +31,7 @@ export class FrontEndState {
     return { reads: Atomics.load(this.#words, READS), writes: Atomics.load(this.#words, WRITES) }
   }
 
-  /** Takes a place of its kind; false when `limit` have one already. A limit of 0 is none. */
+  /** Takes a place among reads or writes; false when `limit` requests have one already. A limit of 0 is none. */
   enter(mutating: boolean, limit: number): boolean {
     const word = mutating ? WRITES : READS
     if (Atomics.add(this.#words, word, 1) < limit || limit === 0) return true

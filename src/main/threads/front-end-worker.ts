@@ -6,7 +6,6 @@
  */
 
 import { type MessagePort, Worker } from 'node:worker_threads'
-import type { ResourceDefinition } from '../../api/resource-definition.js'
 import { Deferred } from '../../lib/deferred.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
@@ -14,20 +13,14 @@ import { moduleUrl } from '../../lib/module-url.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../../protocol/main-front-end.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
-import type { RenewedCredentials, ServerCredentials } from '../../protocol/server-credentials.js'
+import type { RenewedCredentials } from '../../protocol/server-credentials.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Config } from '../flags/config.js'
+import type { EngineChoice } from '../http/http-engine.js'
 import { type CallHandlers, PortCalls } from './port-calls.js'
 import { transferableResult } from './relayed-pool.js'
 
-export interface FrontEndWorkerOptions {
-  readonly config: Config
-  readonly credentials: ServerCredentials
-  readonly ownerPort: MessagePort
-  readonly auditPort: MessagePort | undefined
-  readonly state: SharedArrayBuffer
-  readonly definitions: readonly ResourceDefinition[]
-  readonly startedMs: number
+export interface FrontEndWorkerOptions extends FrontEndStart<Config, EngineChoice> {
   readonly handlers: CallHandlers<MainCalls>
   readonly logger: Logger
   readonly onMetrics: (port: MessagePort) => void
@@ -46,9 +39,10 @@ export class FrontEndWorker implements Closable {
 
   private constructor(options: FrontEndWorkerOptions) {
     this.#options = options
-    const { config, credentials, ownerPort, auditPort, state, definitions, startedMs } = options
-    const workerData: FrontEndStart<Config> = {
+    const { config, engine, credentials, ownerPort, auditPort, state, definitions, startedMs } = options
+    const workerData: FrontEndStart<Config, EngineChoice> = {
       config,
+      engine,
       credentials,
       ownerPort,
       auditPort,
@@ -79,8 +73,8 @@ export class FrontEndWorker implements Closable {
     return worker
   }
 
-  async listen(port: number, sharePort: boolean): Promise<number> {
-    return (await this.#calls.call('listen', { port, sharePort })).port
+  async listen(port: number, isTaken: boolean): Promise<number> {
+    return (await this.#calls.call('listen', { port, isTaken })).port
   }
 
   async change(change: ResourceChange): Promise<void> {

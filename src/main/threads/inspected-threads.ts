@@ -1,4 +1,7 @@
-/** Thread: main. The threads of the process that can be looked into, by name. */
+/**
+ * Thread: main. The threads of the process that can be inspected while they run (protocol/thread-inspection.ts), by
+ * name.
+ */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { InspectionLine, Visitor } from '../../protocol/thread-inspection.js'
 
@@ -16,7 +19,10 @@ export class InspectedThreads {
     return [...this.#ports.keys()].sort()
   }
 
-  /** A line to the thread, for whoever it is handed to; undefined: there is none of that name. */
+  /**
+   * Opens a line to the thread, to be handed to the one who inspects it; undefined when there is no thread of that
+   * name.
+   */
   visit(thread: string): MessagePort | undefined {
     const door = this.#ports.get(thread)
     if (door === undefined) return undefined

@@ -1,16 +1,25 @@
-/** Thread: main. What becomes of a task whose thread was taken out or ended: run again where that is safe, else answered. */
+/**
+ * Thread: main. Decides what becomes of a task whose thread was taken out or ended: it is run again where that is safe,
+ * else answered.
+ */
 import { newInternalError, newTimeout, newTooManyRequests, type StatusError } from '../../api/status.js'
 import type { PoolTask, PoolTaskName } from '../../protocol/main-pool.js'
 import type { HandedTask } from './pool-member.js'
 import { TaskCancelled } from './task-cancelled.js'
 
-/** A task that was under way in so many threads that were lost is what they were lost by. */
+/** A task that was under way in so many lost threads is taken for the cause of their loss. */
 const MAX_STRIKES = 2
 
-/** `again`: at once; `alone`: after the other suspects, so that the one that loses a second thread is the guilty one. */
+/**
+ * `again`: the task runs at once; `alone`: it runs after the other suspects, so that the one that loses a second thread
+ * is the guilty one.
+ */
 export type Fate = 'again' | 'alone' | StatusError | TaskCancelled
 
-/** These change nothing, or come to the same when they are done twice. A watch has given its port away. */
+/**
+ * Tasks that change nothing, or come to the same when they are done twice. A watch is not among them: it has given its
+ * port away.
+ */
 const REPEATABLE: ReadonlySet<PoolTaskName> = new Set<PoolTaskName>([
   'read',
   'connect',
@@ -39,7 +48,7 @@ function isRepeatable(task: PoolTask): boolean {
   return task.type === 'write' && new URLSearchParams(task.input.query).getAll('dryRun').includes('All')
 }
 
-/** For the log: what the thread was at. */
+/** The task as the log names it. */
 export function describeTask(task: PoolTask): Readonly<Record<string, string>> {
   const request = requestOf(task)
   if (request === undefined) return { type: task.type }

@@ -1,6 +1,7 @@
 /**
- * Thread: main. One thread of the pool, and what it has under way. A Piscina of its own, because a Piscina of many threads
- * cannot end one of them.
+ * Thread: main. One thread of the pool, and the tasks that it has under way. Each thread has a Piscina of its own,
+ * because a Piscina of many threads cannot end one of them. While its event loop turns, the thread counts up a word of
+ * shared memory (its heart, PoolPulse).
  *
  *   starting ──first beat──▶ beating ◀──▶ late (its heart stands still) ──end()──▶ ended
  *       ▲                                              └──the thread ends by itself──┐
@@ -14,9 +15,9 @@ import { type PoolHandover, PoolPulse } from '../../protocol/pool-pulse.js'
 import type { PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { Caller } from './caller.js'
 
-/** Bodies up to this many bytes are copied to the thread, not moved: so they can be sent to another one. */
+/** Bodies up to this size are copied to the thread and not moved, so that they can be sent to another thread. */
 const MAX_KEPT_BYTES = 64 * 1024
-/** A heart that has stood still for so long gets no new tasks while another one beats. */
+/** A thread whose heart has stood still for so long gets no new tasks while another one's beats. */
 const LATE_MS = 1_500
 
 export class HandedTask {
@@ -24,7 +25,7 @@ export class HandedTask {
   readonly caller: Caller | undefined
   readonly result = new Deferred<unknown>()
   readonly transfer: readonly (ArrayBuffer | MessagePort)[]
-  /** Threads that were lost while this was under way in them. */
+  /** How many threads were lost while this task was under way in them. */
   strikes = 0
 
   constructor(task: SlottedTask, caller: Caller | undefined) {
@@ -34,13 +35,16 @@ export class HandedTask {
     this.transfer = isSmall(movable) ? [] : movable
   }
 
-  /** The whole of it is still here. */
+  /**
+   * Whether main still has the whole task, because none of its memory was moved to the thread; only then can it be run
+   * again.
+   */
   get kept(): boolean {
     return this.transfer.length === 0
   }
 }
 
-/** One giving: a task may be given to the same thread twice. */
+/** One handing over of a task. It is an object of its own, because a task may be handed to the same thread twice. */
 interface Given {
   readonly handed: HandedTask
 }
@@ -54,11 +58,13 @@ export interface PoolMemberOptions {
   readonly filename: string
   readonly start: Omit<PoolThreadData, 'pulse'>
   readonly tasksPerThread: number
-  /** No more than these are ever handed to one thread. */
+  /** The most tasks that are ever handed to one thread. */
   readonly places: number
   readonly onMessage: (message: PoolThreadMessage) => void
   readonly onError: (error: unknown) => void
-  /** The thread ended by itself; another one takes its place here. */
+  /** How long a thread, by the system's number for it, has stood ready without a processor. */
+  readonly waitedMs: (systemThread: number) => number
+  /** Called when the thread ended by itself; Piscina has started another one in its place. */
   readonly onLost: (lost: readonly LostTask[]) => void
 }
 
@@ -69,9 +75,13 @@ export class PoolMember {
   readonly #free: number[]
   #beats = 0
   #stillMs = 0
+  /** What `waitedMs` gave when the heart was last looked at and stood still; undefined while it beats. */
+  #waitedMs: number | undefined
+  readonly #waited: (systemThread: number) => number
   #ended = false
 
-  constructor({ filename, start, tasksPerThread, places, onMessage, onError, onLost }: PoolMemberOptions) {
+  constructor({ filename, start, tasksPerThread, places, waitedMs, onMessage, onError, onLost }: PoolMemberOptions) {
+    this.#waited = waitedMs
     this.#pulse = PoolPulse.create(places)
     this.#free = Array.from({ length: places }, (_, place) => places - 1 - place)
     this.#piscina = new Piscina({
@@ -91,7 +101,8 @@ export class PoolMember {
       this.#pulse.reset()
       this.#beats = 0
       this.#stillMs = 0
-      // Piscina still counts the thread that goes among its own, and would give it tasks.
+      this.#waitedMs = undefined
+      // Called a turn later: until then Piscina counts the thread that goes among its own, and would give it tasks.
       setImmediate(onLost, lost)
     })
   }
@@ -100,7 +111,12 @@ export class PoolMember {
     return this.#given.size
   }
 
-  /** How long its heart has stood still; a thread that has not started has none. */
+  /** How many of its tasks wait for a webhook. */
+  get calling(): number {
+    return this.#pulse.calling
+  }
+
+  /** How long the thread's heart has stood still though it had a processor; 0 for a thread that has not started. */
   get stillMs(): number {
     return this.#beats === 0 ? 0 : this.#stillMs
   }
@@ -110,26 +126,31 @@ export class PoolMember {
     return beats !== 0 && (beats !== this.#beats || this.#stillMs < LATE_MS)
   }
 
-  /** The task that was begun last and is still under way: most likely what the thread is at. */
+  /** The task that was begun last and is still under way: most likely the one that the thread is busy with. */
   get lastBegun(): HandedTask | undefined {
     const place = this.#pulse.lastBegun
     return place === undefined ? undefined : this.#given.get(place)?.handed
   }
 
-  /** Of what it has under way. */
+  /** The results of the tasks that are under way. */
   results(): Promise<unknown>[] {
     return [...this.#given.values()].map(({ handed }) => handed.result.promise)
   }
 
-  /** `passedMs`: since the last look. */
+  /** Looks at the heart; `passedMs` is the time since the last look. */
   look(passedMs: number): void {
-    const { beats } = this.#pulse
+    const { beats, systemThread } = this.#pulse
+    // A thread that loads has no heart yet.
+    if (beats === 0) return
     if (beats === this.#beats) {
-      this.#stillMs += passedMs
+      const waitedMs = this.#waited(systemThread)
+      this.#stillMs += Math.max(0, passedMs - (waitedMs - (this.#waitedMs ?? waitedMs)))
+      this.#waitedMs = waitedMs
       return
     }
     this.#beats = beats
     this.#stillMs = 0
+    this.#waitedMs = undefined
   }
 
   give(handed: HandedTask): void {
@@ -148,13 +169,16 @@ export class PoolMember {
     )
   }
 
-  /** Ends the thread, whatever it does; gives back what it had. Nothing waits for a thread that cannot be ended. */
+  /**
+   * Ends the thread, whatever it does, and gives back its tasks. `ended` need not be awaited: a stuck thread may never
+   * end.
+   */
   end(): { readonly lost: readonly LostTask[]; readonly ended: Promise<void> } {
     this.#ended = true
     return { lost: this.#takeAll(), ended: this.#piscina.destroy() }
   }
 
-  /** Not what was taken back meanwhile. */
+  /** Frees the place of a task; false when the task was taken back meanwhile, so that its result no longer counts. */
   #settles(place: number, given: Given): boolean {
     if (this.#given.get(place) !== given) return false
     this.#given.delete(place)
@@ -162,7 +186,7 @@ export class PoolMember {
     return true
   }
 
-  /** The one that was begun last comes last. */
+  /** Takes all tasks back; the one that was begun last comes last. */
   #takeAll(): LostTask[] {
     const last = this.lastBegun
     const lost = [...this.#given].map(([place, { handed }]) => ({ handed, begun: this.#pulse.hasBegun(place) }))
@@ -172,7 +196,7 @@ export class PoolMember {
   }
 }
 
-/** The bodies and ports of a task: they are moved, not copied. */
+/** The bodies and ports of a task, which are moved and not copied. */
 export function transferable(task: PoolTask): (ArrayBuffer | MessagePort)[] {
   if (task.type === 'watch') return [task.input.port]
   if (task.type === 'convert') return task.input.bodies.map((body) => body.buffer as ArrayBuffer)

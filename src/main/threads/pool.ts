@@ -1,4 +1,7 @@
-/** Thread: main. The worker pool: one crossing each way, a bounded queue, and threads that are replaced when they are stuck. */
+/**
+ * Thread: main. The worker pool. A task crosses to a thread once and its result comes back once; the queue is bounded,
+ * and threads that are stuck are replaced.
+ */
 
 import { cpus } from 'node:os'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -9,6 +12,7 @@ import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
+import { threadWaitMs } from '../../lib/thread-wait.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { PoolResult, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
 import { BEAT_MS } from '../../protocol/pool-pulse.js'
@@ -25,49 +29,59 @@ import { TaskQueue } from './task-queue.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
 const TASKS_PER_THREAD = 128
-/** Requests that wait for a thread; beyond it they are told to come again. */
+/**
+ * The most tasks that may wait for a webhook, which can take half a minute, without taking the place of other tasks.
+ * Beyond this number they take places, and further requests wait for them.
+ */
+const MAX_CALLING = 2048
+/** The most requests that wait for a thread; further ones are told to come again. */
 const MAX_QUEUE = 4096
 /**
- * A thread whose heart stands still for longer is replaced. What clients may send takes a fraction of a second to understand
- * (the decode budget sees to it), and a second more when the machine is busy.
+ * A thread whose heart stands still for longer than this is replaced. Time in which the system gave it no processor
+ * does not count, because its successor would get none either. The largest request that a client may send takes a
+ * second or two to decode (the decode budget sees to that).
  */
 const STUCK_MS = 5_000
-/** So long close() waits for tasks that are under way. */
+/** How long close() waits for tasks that are under way. */
 const CLOSE_MS = 10_000
-/** So many of the tasks of a lost thread are named in the log. */
+/** How many of the tasks of a lost thread are named in the log. */
 const MAX_NAMED = 10
 
 export interface PoolOptions {
   readonly threads: number
   readonly start: PoolStart
-  /** Each thread asks for a line to the owner when it starts. */
+  /** Gives a line to the owner; each thread asks for one when it starts. */
   readonly attach: () => Promise<MessagePort>
-  /** The line over which a thread sends its pages of metrics. */
+  /** Takes the line over which a thread sends its pages of metrics. */
   readonly onMetrics: (port: MessagePort) => void
-  /** How a thread is looked into. */
+  /** Takes the line over which a thread can be looked into. */
   readonly onInspection: (line: InspectionLine) => void
-  /** The defined resources as they are. */
+  /** The defined resources as they are now. */
   readonly definitions: () => readonly ResourceDefinition[]
   readonly logger: Logger
   readonly recorder: Recorder
   readonly clock: Clock
-  /** What the threads run; the pool's own thread unless a test says otherwise. */
+  /** The module that the threads run: the pool's own unless a test says otherwise. */
   readonly filename?: string
   readonly stuckMs?: number
+  readonly waitedMs?: (systemThread: number) => number
 }
 
-/** One thread for the front end, one for the owner; the pool gets the rest, and never less than one. */
+/** A thread for each core but one, at least one thread and at most 8. */
 export const defaultPoolThreads = (): number => Math.max(1, Math.min(8, cpus().length - 1))
 
-/** Who wants something of the pool needs no more of it. */
+/** The pool as its callers see it. */
 export interface PoolRunner {
-  /** What has not begun when the caller is gone never does; what has begun stops before its next step. */
+  /**
+   * Runs a task. When the caller goes, a task that has not begun never does, and one that has begun stops before its
+   * next step.
+   */
   run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>>
 }
 
 /**
- * Tasks wait here, not in Piscina: there, a signal that aborts a task under way ends its thread, and all the others that
- * are under way in it.
+ * The pool keeps the queue of tasks itself. In Piscina's queue a signal that aborts a task under way ends its thread,
+ * and with it all other tasks that are under way there.
  *
  *   new ──start()──▶ watching its threads ──close() or abandon()──▶ closed
  */
@@ -78,7 +92,7 @@ export class Pool implements Closable, PoolRunner {
   readonly #metrics: PoolMetrics
   readonly #members: PoolMember[]
   readonly #suspects = new Suspects((task) => this.#place(task))
-  /** The threads that are there, each with the changes that it has not answered. */
+  /** The line to each thread over which it is told of changes, with the changes that it has not answered. */
   readonly #changePorts = new Map<MessagePort, PendingCalls<void>>()
   #timer: Timer | undefined
   #closing = false
@@ -86,13 +100,14 @@ export class Pool implements Closable, PoolRunner {
   constructor(options: PoolOptions) {
     this.#options = options
     this.#metrics = new PoolMetrics(options.recorder, options.clock)
-    const capacity = options.threads * TASKS_PER_THREAD
+    const atOnce = options.threads * TASKS_PER_THREAD
+    const capacity = (): number => atOnce + Math.min(MAX_CALLING, this.#calling())
     this.#queue = new TaskQueue({ capacity, maxWaiting: MAX_QUEUE })
-    this.#slots = new CancelSlots(capacity)
+    this.#slots = new CancelSlots(atOnce + MAX_CALLING)
     this.#members = Array.from({ length: options.threads }, () => this.#open())
   }
 
-  /** Watches the hearts of the threads from here on. */
+  /** Begins to watch the hearts of the threads. */
   start(): void {
     this.#watch(this.#options.clock.monotonicMs())
   }
@@ -106,7 +121,7 @@ export class Pool implements Closable, PoolRunner {
     return this.#members.filter(({ isWell }) => isWell).length
   }
 
-  /** Resolves when every thread has it; one that has ended needs nothing. */
+  /** Tells the threads of a change; resolves when each one has it or has ended. */
   async change(change: ResourceChange): Promise<void> {
     const answers = [...this.#changePorts].map(([port, waiting]) => {
       const sequence = waiting.nextId()
@@ -126,7 +141,7 @@ export class Pool implements Closable, PoolRunner {
     return this.#metrics.timed(type, this.#queue.run(start, caller))
   }
 
-  /** Waits for what is under way, but not for ever; a thread that is stuck is still taken out. */
+  /** Waits for tasks that are under way, but not for ever; a thread that is stuck is still taken out. */
   async close(): Promise<void> {
     this.#closing = true
     const underWay = this.#members.flatMap((member) => member.results())
@@ -134,7 +149,7 @@ export class Pool implements Closable, PoolRunner {
     await this.abandon()
   }
 
-  /** Ends threads that wait for what will not come. */
+  /** Ends the threads without waiting for their tasks, whose callers are told that the server stops. */
   async abandon(): Promise<void> {
     this.#closing = true
     this.#timer?.cancel()
@@ -143,16 +158,23 @@ export class Pool implements Closable, PoolRunner {
     await Promise.all(ends.map(({ ended }) => ended))
   }
 
+  #calling(): number {
+    let calling = 0
+    for (const member of this.#members) calling += member.calling
+    return calling
+  }
+
   #open(): PoolMember {
     const { filename = moduleUrl('workers/pool-thread.js').href, start, threads, logger } = this.#options
     const failed = (error: unknown): void => logger.error({ err: error }, 'a pool thread failed')
     return new PoolMember({
       filename,
       start: { ...start, cancelFlags: this.#slots.memory },
-      tasksPerThread: TASKS_PER_THREAD,
-      places: threads * TASKS_PER_THREAD,
+      tasksPerThread: TASKS_PER_THREAD + MAX_CALLING,
+      places: threads * TASKS_PER_THREAD + MAX_CALLING,
       onMessage: (message) => this.#take(message, failed),
       onError: failed,
+      waitedMs: this.#options.waitedMs ?? threadWaitMs,
       onLost: (lost) => this.#settleLost(lost, 'ended', {}),
     })
   }
@@ -164,7 +186,9 @@ export class Pool implements Closable, PoolRunner {
     else attach().then((port) => this.#welcome(message.port, port, definitions()), failed)
   }
 
-  /** To the thread with the fewest tasks; to one whose heart stands still only when there is no other. */
+  /**
+   * Hands the task to the thread with the fewest tasks; to one whose heart stands still only when there is no other.
+   */
   #place(handed: HandedTask): void {
     let best: PoolMember | undefined
     for (const member of this.#members) if (best === undefined || preference(member) < preference(best)) best = member
@@ -172,12 +196,16 @@ export class Pool implements Closable, PoolRunner {
     else best.give(handed)
   }
 
-  /** What main itself comes too late for is not held against the threads: a look counts for no more than two. */
+  /**
+   * The time between two looks counts for two beats at most: when main itself is late, that is not held against the
+   * threads.
+   */
   #watch(lastMs: number): void {
     const { clock, stuckMs = STUCK_MS } = this.#options
     this.#timer = clock.after(BEAT_MS, () => {
       const nowMs = clock.monotonicMs()
       for (const member of this.#members) member.look(Math.min(nowMs - lastMs, 2 * BEAT_MS))
+      this.#queue.look()
       for (const member of this.#members.filter(({ stillMs }) => stillMs >= stuckMs)) this.#replace(member)
       this.#watch(nowMs)
     })
@@ -214,7 +242,7 @@ export class Pool implements Closable, PoolRunner {
     }
   }
 
-  /** From here on the thread is told of changes: what it is given now is all that came before. */
+  /** Gives a new thread its lines and the definitions as they are; from here on it is told of changes. */
   #welcome(thread: MessagePort, port: MessagePort, definitions: readonly ResourceDefinition[]): void {
     const { port1, port2 } = new MessageChannel()
     const waiting = new PendingCalls<void>()

@@ -1,4 +1,4 @@
-/** Thread: main. What does not change while the server runs, as metrics: its build, and what it can. */
+/** Thread: main. The metrics that do not change while the server runs: its build and its features. */
 import { lookupTable } from '../../lib/lookup-table.js'
 import { processFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'

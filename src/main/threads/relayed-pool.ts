@@ -1,4 +1,4 @@
-/** Thread: a front end's own. The pool of the process, over the line to main. */
+/** Thread: a front end's own. The pool of the process, asked over the line to main. */
 import { MessagePort, type Transferable } from 'node:worker_threads'
 import type { MainCalls } from '../../protocol/main-front-end.js'
 import type { PoolResult, PoolTask, PoolTaskName, PoolTasks } from '../../protocol/main-pool.js'
@@ -20,10 +20,7 @@ export class RelayedPool implements PoolRunner {
   }
 }
 
-/**
- * What of a result is moved by whoever passes it on: the bytes of the pool's, where nothing else lies in the same memory, and
- * ports.
- */
+/** The parts of a result that are moved when it is passed on: ports, and bytes that have their memory to themselves. */
 export function transferableResult(result: unknown): Transferable[] {
   const { port } = (result ?? {}) as { port?: unknown }
   if (port instanceof MessagePort) return [port]

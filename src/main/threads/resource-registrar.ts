@@ -1,11 +1,12 @@
 /**
- * Thread: main. Resources that come, change and go while the server runs. A change is done when every thread has it; one is
- * made after another, in the order in which they were asked for.
+ * Thread: main. Adds, changes and removes resources while the server runs. A change is complete when every thread has
+ * it; changes are made one after another, in the order in which they were asked for.
  *
  *   set     pool (requests under way with the old one end first) → owner, where memory is made or made anew → front ends
  *   remove  front ends (404, watches end) → pool (requests under way end) → owner, which frees the memory
  *
- * While the memory of a changed resource is made anew its storage is read. Objects of a removed one stay where they are.
+ * While the memory of a changed resource is made anew, its storage is read. The stored objects of a removed resource
+ * stay.
  */
 import { formatGroupResource, type GroupResource } from '../../api/group-version.js'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
@@ -30,14 +31,26 @@ export interface ResourceRegistrarOptions {
 export class ResourceRegistrar {
   readonly #options: ResourceRegistrarOptions
   readonly #definitions = new Map<string, ResourceDefinition>()
+  /** Threads that are told of changes besides those that serve requests. */
+  readonly #others: Threads[] = []
   #last: Promise<void> = Promise.resolve()
 
   constructor(options: ResourceRegistrarOptions) {
     this.#options = options
   }
 
+  /** Adds a thread that is told of every change, after the threads that serve requests have it. */
+  tell(thread: Threads): void {
+    this.#others.push(thread)
+  }
+
   definitions(): ResourceDefinition[] {
     return [...this.#definitions.values()]
+  }
+
+  /** Resolves when every thread has all changes that were asked for so far. */
+  settled(): Promise<void> {
+    return this.#last
   }
 
   /** Adds a resource, or replaces the one of the same group and name. */
@@ -63,6 +76,7 @@ export class ResourceRegistrar {
       if (owned !== undefined) await owner.addResource(owned)
     }
     await frontEnds.change(change)
+    await Promise.all(this.#others.map((thread) => thread.change(change)))
   }
 
   async #remove(groupResource: GroupResource): Promise<void> {
@@ -73,6 +87,7 @@ export class ResourceRegistrar {
     served.apply(change)
     await frontEnds.change(change)
     await pool.change(change)
+    await Promise.all(this.#others.map((thread) => thread.change(change)))
     await owner.removeResource(name)
   }
 
@@ -84,7 +99,5 @@ export class ResourceRegistrar {
   }
 }
 
-/** What the records in memory depend on. */
-function memoryOf({ kind, namespaced, storageVersion, versions }: ResourceDefinition): string {
-  return JSON.stringify([kind, namespaced, storageVersion, versions.map((version) => version.selectableFields ?? [])])
-}
+/** The parts of a definition that the records in memory depend on. */
+const memoryOf = ({ uid, memoryForm }: ResourceDefinition): string => `${uid}/${memoryForm}`

@@ -1,6 +1,6 @@
 /**
- * Thread: main. Tasks that were under way in a thread that was lost, and are tried again: one after another, so that the one
- * that loses a second thread is known to be the guilty one, and those that were there by chance get their answers.
+ * Thread: main. Runs again the tasks that were under way in a lost thread. They run one after another: so the task that
+ * loses a second thread is known to be the cause, and the others, which were there by chance, get their answers.
  */
 import type { HandedTask } from './pool-member.js'
 import { TaskCancelled } from './task-cancelled.js'

@@ -1,4 +1,7 @@
-/** Thread: any. So many tasks at once; the others wait in order, up to a limit, and never begin once they are given up. */
+/**
+ * Thread: any. Runs a limited number of tasks at once. Others wait in order, up to a limit, and never begin once they
+ * are given up.
+ */
 import { newTooManyRequests } from '../../api/status.js'
 import { Deferred } from '../../lib/deferred.js'
 import type { Caller } from './caller.js'
@@ -11,7 +14,8 @@ interface Waiting {
 }
 
 export interface TaskQueueOptions {
-  readonly capacity: number
+  /** How many tasks may run at once now; it may change from call to call. */
+  readonly capacity: () => number
   /** How many tasks may wait; further ones are refused with TooManyRequests. */
   readonly maxWaiting: number
 }
@@ -32,12 +36,18 @@ export class TaskQueue {
   }
 
   run<T>(start: () => Promise<T>, caller?: Caller): Promise<T> {
-    if (this.#running < this.#options.capacity) return this.#start(start)
+    this.look()
+    if (this.waiting === 0 && this.#running < this.#options.capacity()) return this.#start(start)
     if (this.waiting >= this.#options.maxWaiting)
       return Promise.reject(newTooManyRequests('too many requests, please try again later', 1))
     const result = new Deferred<unknown>()
     this.#waiting.push({ start, caller, result })
     return result.promise as Promise<T>
+  }
+
+  /** Begins the tasks that there is room for; to be called when the capacity may have grown. */
+  look(): void {
+    if (this.waiting > 0) this.#next()
   }
 
   async #start<T>(start: () => Promise<T>): Promise<T> {
@@ -51,7 +61,7 @@ export class TaskQueue {
   }
 
   #next(): void {
-    while (this.#running < this.#options.capacity && this.waiting > 0) {
+    while (this.waiting > 0 && this.#running < this.#options.capacity()) {
       const { start, caller, result } = this.#waiting[this.#head++]!
       if (caller?.gone === true) result.reject(new TaskCancelled())
       else result.resolve(this.#start(start))

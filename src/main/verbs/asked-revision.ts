@@ -1,10 +1,12 @@
-/** Thread: main. The resourceVersion that a client sends: a 64-bit number, or the reason why it is none. */
+/**
+ * Thread: main. Reads the resourceVersion that a client sends: a 64-bit number, or else an error in Kubernetes' words.
+ */
 import { newBadRequest, newUnknown } from '../../api/status.js'
 
 const DECIMAL = /^\d+$/
 const MAX = (1n << 64n) - 1n
 
-/** What is wrong with it, in Kubernetes' words; undefined when nothing is. */
+/** What is wrong with a resourceVersion, in Kubernetes' words; undefined when nothing is. */
 export function revisionProblem(text: string): string | undefined {
   const why = DECIMAL.test(text)
     ? text.length < 20 || BigInt(text) <= MAX
@@ -16,7 +18,7 @@ export function revisionProblem(text: string): string | undefined {
   return `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: ${why}`
 }
 
-/** For GET and LIST: the number of it, 0 for ''. Throws the 400 that a client is told. */
+/** The number of a resourceVersion of GET or LIST, 0 for ''. Throws the 400 that a client is told. */
 export function askedRevision(text: string): number {
   if (text === '') return 0
   const problem = revisionProblem(text)
@@ -24,7 +26,7 @@ export function askedRevision(text: string): number {
   return Number(text)
 }
 
-/** The same for a watch, which Kubernetes refuses in another way. */
+/** The number of a resourceVersion of a watch, which Kubernetes refuses in another way. */
 export function watchedRevision(text: string): number {
   if (text === '') return 0
   const problem = revisionProblem(text)

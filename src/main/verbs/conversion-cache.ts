@@ -1,20 +1,21 @@
 /**
- * Thread: main. Objects in another form, while they are hot: bounded in bytes, the one used longest ago goes first. An
- * object never changes at its revision, so nothing here is ever wrong, only no longer asked for.
+ * Thread: main. Keeps converted objects that are asked for often. It is bounded in bytes; the one used longest ago is
+ * dropped first. An object never changes at its revision, so an entry never becomes wrong, except forms that show ages
+ * (`expiresMs`).
  */
 
 interface Entry {
   readonly bytes: Uint8Array
-  /** Of the monotonic clock; forms that show ages are true for a moment only. */
+  /** Until when the form is true, by the monotonic clock: forms that show ages are true for a moment only. */
   readonly expiresMs: number
 }
 
-/** What an entry costs beside its bytes. */
+/** The bytes that an entry costs beside those of its form. */
 const OVERHEAD_BYTES = 200
 
 export class ConversionCache {
   readonly #limitBytes: number
-  /** In the order of their last use. */
+  /** Entries in the order of their last use. */
   readonly #entries = new Map<string, Entry>()
   #bytes = 0
 

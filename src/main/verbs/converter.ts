@@ -1,29 +1,36 @@
 /**
- * Thread: main. Objects in another form: from the cache, from a conversion that is under way already, or from the pool,
- * which gets all that is missing in batches.
+ * Thread: main. Gives objects in another form: from the cache, from a conversion that is under way already, or from the
+ * pool, which is sent the missing ones in batches.
  */
+import type { ResourceInfo } from '../../api/catalogue.js'
 import type { AcceptedMediaType } from '../../api/media-type.js'
+import { StatusError } from '../../api/status.js'
 import type { Clock } from '../../lib/clock.js'
 import type { ConversionShape, Converted, EventConversion } from '../../protocol/main-pool.js'
 import { ConversionCache } from './conversion-cache.js'
 import type { ConversionCounter } from './read-metrics.js'
 
-/** What 1,000 pods take in protobuf, several times over. */
+/** Room for 1,000 pods in protobuf, several times over. */
 const CACHE_BYTES = 32 * 1024 * 1024
-/** Bodies of one crossing: large enough to be worth it, small enough for several threads to share a list. */
+/** The most forms whose Table columns are kept: more than people look at, and some megabytes at most. */
+const MAX_COLUMNS = 1024
+/** The most bodies of one crossing: enough to be worth it, few enough for several threads to share a list. */
 const BATCH_ITEMS = 128
 const BATCH_BYTES = 1024 * 1024
 
 /** One form of the objects of one resource. */
 export interface ConversionForm extends Omit<EventConversion, 'bodies'> {
-  /** Names it: forms with one key are the same. */
+  /** The name of the form: forms with one key are the same. */
   readonly key: string
 }
 
 export interface ConversionItem {
-  /** Names the object and its state within its resource. */
+  /** Names the object and its state, within its resource. */
   readonly id: string
-  /** As it is in memory; may be a view. Asked for only in the turn of the call, and only when it is needed. */
+  /**
+   * The body as it is in memory, perhaps a view. It is asked for only in the turn of the call, and only when it is
+   * needed.
+   */
   readonly body: Uint8Array
 }
 
@@ -37,24 +44,30 @@ export interface ConverterOptions {
 }
 
 export function conversionForm(
-  resource: { readonly arena: string; readonly apiVersion: string },
+  resource: {
+    readonly arena: string
+    readonly apiVersion: string
+    readonly info: Pick<ResourceInfo, 'definitionHash'>
+  },
   { serialization, transformation }: AcceptedMediaType,
   mediaType: string,
   include: string,
+  memory: number,
 ): ConversionForm {
   const as = transformation === undefined ? '' : `${transformation.as}.${transformation.version}`
-  const { arena, apiVersion } = resource
+  const { arena, apiVersion, info } = resource
   return {
     resource: arena,
     apiVersion,
     mediaType,
     include,
     shape: 'whole',
-    key: `${arena}|${apiVersion}|${serialization}|${as}|${include}|`,
+    // The key names the definition and the arena too: after a change of either, no earlier conversion is found.
+    key: `${arena}|${apiVersion}|${info.definitionHash ?? ''}|${memory}|${serialization}|${as}|${include}|`,
   }
 }
 
-/** The same, of which something else is made: a Table without columns, or a row, or YAML. */
+/** The form with another shape: a Table without columns, a row, or YAML. */
 export const shaped = (form: ConversionForm, shape: ConversionShape): ConversionForm => ({
   ...form,
   shape,
@@ -63,40 +76,33 @@ export const shaped = (form: ConversionForm, shape: ConversionShape): Conversion
 
 export class Converter {
   readonly #options: ConverterOptions
-  #cache: ConversionCache
+  readonly #cache: ConversionCache
   readonly #underWay = new Map<string, Promise<Uint8Array>>()
-  #columns = new Map<string, Uint8Array>()
+  /** The columns of Tables, by the key of the form; all are dropped when there are too many. */
+  readonly #columns = new Map<string, Uint8Array>()
 
   constructor(options: ConverterOptions) {
     this.#options = options
-    this.#cache = this.#newCache()
+    this.#cache = new ConversionCache(options.cacheBytes ?? CACHE_BYTES)
   }
 
-  /** Nothing that was converted holds any more. */
-  forget(): void {
-    this.#cache = this.#newCache()
-    this.#underWay.clear()
-    this.#columns = new Map()
-  }
-
-  #newCache(): ConversionCache {
-    return new ConversionCache(this.#options.cacheBytes ?? CACHE_BYTES)
-  }
-
-  /** The columns of the form's Tables, in JSON; asked for once. */
-  columns({ resource, apiVersion }: ConversionForm): Uint8Array | Promise<Uint8Array> {
-    const key = `${resource}|${apiVersion}`
+  /** The columns of the form's Tables, in JSON; the pool is asked for them once. */
+  columns({ resource, apiVersion, key }: ConversionForm): Uint8Array | Promise<Uint8Array> {
     const columns = this.#columns
     return (
       columns.get(key) ??
       this.#options.columns({ resource, apiVersion }).then((bytes) => {
+        if (columns.size >= MAX_COLUMNS) columns.clear()
         columns.set(key, bytes)
         return bytes
       })
     )
   }
 
-  /** In order. No promise when everything is at hand. */
+  /**
+   * The objects in the form, in order. There is no promise when all of them are at hand. It rejects with a StatusError
+   * when the pool knows what the client is to be told.
+   */
   convert(form: ConversionForm, items: readonly ConversionItem[]): Uint8Array[] | Promise<Uint8Array[]> {
     const nowMs = this.#options.clock.monotonicMs()
     const found: (Uint8Array | Promise<Uint8Array>)[] = []
@@ -130,7 +136,7 @@ export class Converter {
       let bytes = 0
       let to = from
       while (to < missing.length && bodies.length < BATCH_ITEMS && bytes < BATCH_BYTES) {
-        // A copy: it is moved to the pool.
+        // The body is copied, because it is moved to the pool.
         const body = new Uint8Array(items[missing[to]!.at]!.body)
         bytes += body.byteLength
         bodies.push(body)
@@ -144,9 +150,12 @@ export class Converter {
   }
 
   async #one(key: string, batch: Promise<Converted>, index: number): Promise<Uint8Array> {
-    // The pool counts from a later moment: what is kept goes too early rather than too late.
+    // The pool counts freshness from a later moment, so a form expires too early rather than too late.
     const askedMs = this.#options.clock.monotonicMs()
-    const one = batch.then(({ shown }) => shown[index]!)
+    const one = batch.then(({ shown, refusal }) => {
+      if (refusal !== undefined) throw new StatusError(refusal)
+      return shown[index]!
+    })
     const cache = this.#cache
     this.#underWay.set(key, one)
     try {
@@ -161,6 +170,6 @@ export class Converter {
   }
 }
 
-/** Small results lie together in memory that they would all keep. */
+/** Small results are copied: those of a batch lie together in memory, which each would keep as a whole. */
 const compact = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : Uint8Array.prototype.slice.call(bytes)

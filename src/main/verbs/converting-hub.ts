@@ -4,7 +4,8 @@
  *
  *   idle ──the clock moves──▶ converting a batch ──delivered──▶ converting the next ──nothing left──▶ idle
  *
- * While a batch is converted the cursor is ahead of what was delivered; who joins then has seen what is in it.
+ * While a batch is converted the cursor is ahead of what was delivered. A watcher that joins at that time has already
+ * seen the events of the batch.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ArenaReader, CacheEvent } from '../../cacher/memory/shared-memory.js'
@@ -17,7 +18,7 @@ import type { WatchSeries } from './read-metrics.js'
 import { eventItem, type WatchFraming } from './watch-frames.js'
 import { FollowingHub } from './watch-hub.js'
 
-/** Events converted at once: the first are not kept waiting for the last. */
+/** The most events of a batch, so that the first ones are not kept waiting for the last. */
 const BATCH_EVENTS = 64
 
 export interface ConvertingHubOptions {
@@ -80,12 +81,13 @@ export class ConvertingHub extends FollowingHub {
       if (batch.length > 0) await this.#deliver(batch)
       this.#delivered = cursor.revision
       if (outcome === 'current' && batch.length === 0) return
-      // What is converted already waits for nothing: other connections come first all the same.
+      // Without this pause, batches whose forms are all in the cache would follow each other without a turn for other
+      // connections.
       await nextTurn()
     }
   }
 
-  /** Who sees the event, by how it looks to them. */
+  /** The audiences that see the event, by how it looks to them. */
   #deliveries(event: CacheEvent): Iterable<Delivery> {
     const byType = new Map<EventType, Delivery>()
     this.members.visit(event, (audience) => {

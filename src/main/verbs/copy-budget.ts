@@ -1,6 +1,9 @@
-/** Thread: main. Memory of its own that a front end gives to lists whose clients read slowly, all of them together. */
+/** Thread: main. Bounds the memory that one front end uses for copies of lists whose clients read slowly. */
 
-/** One that needs more is reopened instead: it would leave nothing for others. */
+/**
+ * The most bytes that one list may copy, so that there is something left for others. A list that needs more is reopened
+ * instead (list-body.ts).
+ */
 const EACH_BYTES = 4 * 1024 * 1024
 const TOTAL_BYTES = 16 * 1024 * 1024
 
@@ -18,7 +21,7 @@ export class CopyBudget {
     return this.#usedBytes
   }
 
-  /** False: so much is not to be had. */
+  /** Takes bytes from the budget; false when the list is too large or the budget is used up. */
   take(bytes: number): boolean {
     if (bytes > this.#eachBytes || this.#usedBytes + bytes > this.#totalBytes) return false
     this.#usedBytes += bytes

@@ -1,8 +1,9 @@
 /** Thread: main. GET of one object: a lookup and a write. */
-import { newNotFound } from '../../api/status.js'
+import { isStatusError, newNotFound } from '../../api/status.js'
 import type { Snapshot } from '../../cacher/memory/shared-memory.js'
 import { arrive, NEWEST, openSnapshot, resolveGet } from '../../cacher/read/resolve.js'
 import type { ResourceView } from '../../cacher/read/resource-view.js'
+import { CORKED_BODY_BYTES } from '../http/exchange.js'
 import { askedRevision } from './asked-revision.js'
 import type { ObjectForm } from './object-form.js'
 import type { ReadContext, ReadRequest } from './read-context.js'
@@ -41,7 +42,7 @@ function writeObject(
   context: ReadContext,
   form: ObjectForm | undefined,
 ): Promise<void> | undefined {
-  // The owner waits for nobody: memory may have gone since it was looked at.
+  // The arena is asked for again: the owner waits for no reader and may have dropped it meanwhile.
   const snapshot = openSnapshot(view.arena(), NEWEST.revision)
   if (snapshot === undefined) return context.answerFromPool(request)
   return form === undefined ? writeStored(request, snapshot) : writeConverted(request, snapshot, context, form)
@@ -75,20 +76,24 @@ async function writeConverted(
   let bytes: Uint8Array | undefined
   try {
     bytes = (await shown)[0]
-  } catch {
-    // The pool may know already that the resource is not served any more; it says so, or what else is wrong.
+  } catch (error) {
+    if (isStatusError(error)) throw error
+    // The pool answers instead. It may know already that the resource is no longer served, and else tells the client
+    // what is wrong.
     return answerFromPool(request)
   }
   exchange.respond({ status: 200, contentType }, isText ? withNewline(bytes!) : bytes!)
 }
 
-/** Small answers are put together in one place: they are copied on their way out before the next one is. */
-const SCRATCH_BYTES = 64 * 1024
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
+/**
+ * The buffer in which small answers are put together. It can be reused, because such an answer is copied on its way out
+ * before the next one is made. Larger answers get memory of their own.
+ */
+const scratch = Buffer.allocUnsafeSlow(CORKED_BODY_BYTES)
 
 function withNewline(body: Uint8Array): Uint8Array {
   const size = body.byteLength + 1
-  const answer = size <= SCRATCH_BYTES ? new Uint8Array(scratch.buffer, 0, size) : Buffer.allocUnsafe(size)
+  const answer = size <= CORKED_BODY_BYTES ? new Uint8Array(scratch.buffer, 0, size) : Buffer.allocUnsafe(size)
   answer.set(body)
   answer[size - 1] = NEWLINE
   return answer

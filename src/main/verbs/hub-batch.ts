@@ -1,15 +1,15 @@
 /**
- * Thread: main. Events that come together go out together: an audience's frames are joined once, and each of its watchers
- * is written to once. A write to a TLS connection costs some ten microseconds however little it carries, so at a thousand
- * watchers this is what decides how many events come out. While the thread writes, further events gather for the next
- * batch: the busier it is, the more goes with one write.
+ * Thread: main. Events that come together go out together: an audience's frames are joined once, and each of its
+ * watchers is written to once. A write to a TLS connection costs some ten microseconds however little it carries, so at
+ * a thousand watchers this is what decides how many events come out. While the thread writes, further events gather for
+ * the next batch: the busier it is, the more goes with one write.
  */
 
 import { HubFrames } from './hub-frames.js'
 import type { Audience } from './hub-members.js'
 import type { WatchSeries } from './read-metrics.js'
 
-/** A watcher that does not read has at most so much more waiting for it when that is noticed. */
+/** The most bytes of a batch, and so the most that waits for a watcher that does not read when that is noticed. */
 const MAX_BYTES = 256 * 1024
 const MAX_EVENTS = 256
 
@@ -27,7 +27,7 @@ export class HubBatch {
     return this.#bytes >= MAX_BYTES || this.#events >= MAX_EVENTS
   }
 
-  /** One event, whoever is shown it. */
+  /** Counts an event, whether anybody is shown it or not. */
   begin(): void {
     this.#events++
   }
@@ -42,7 +42,10 @@ export class HubBatch {
     }
   }
 
-  /** To those who are there now: who joined since the events were looked at has seen them. */
+  /**
+   * Delivers to the watchers that are in the hub now; a watcher that joined since has seen the events, and is skipped
+   * by its revision.
+   */
   deliver(series: WatchSeries): void {
     for (const [{ watchers }, { frames, revisions }] of this.#shown) {
       const all = new HubFrames(frames, revisions.at(-1)!)

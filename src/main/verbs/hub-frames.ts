@@ -1,10 +1,10 @@
 /**
- * Thread: main. What watchers who ask for the same are shown at once: joined for those who read a stream, one by one for
+ * Thread: main. The frames that all watchers of one audience are sent together: joined for HTTP streams, one by one for
  * WebSockets.
  */
 export class HubFrames {
   readonly frames: readonly Uint8Array[]
-  /** Of the last one. */
+  /** The revision of the last event. */
   readonly revision: number
   #joined: Uint8Array | undefined
 

@@ -1,7 +1,7 @@
 /**
- * Thread: main. The watchers in a hub, found by what an event is: its key leads to those of its scope, and within a scope
- * the value of a field to those that require that value. Five thousand that watch the pods of their own node cost an event
- * two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
+ * Thread: main. The watchers in a hub, found by what an event is: its key leads to those of its scope, and within a
+ * scope the value of a field to those that require that value. Five thousand that watch the pods of their own node cost
+ * an event two lookups. Those who ask for the same are one audience, and an event is held against their selectors once.
  */
 import { createHash } from 'node:crypto'
 import type { Selectors } from '../../api/selectors.js'
@@ -19,7 +19,9 @@ export interface HubWatcher {
   readonly seenRevision: number
   /** A watcher that cannot take the frames, because its client does not keep up, leaves the hub during the call. */
   deliver(frames: HubFrames): void
-  /** The event window has passed the place of the hub. For watchers that keep up this means that the thread stood still. */
+  /**
+   * The event window has passed the place of the hub. For watchers that keep up this means that the thread stood still.
+   */
   expired(): void
   /** The events could not be converted to the form that the watchers of this hub asked for. */
   failed(error: unknown): void
@@ -34,7 +36,7 @@ export class Audience {
   }
 }
 
-/** A longer name is kept as its digest: it may have as many characters as a request. */
+/** A name longer than this is replaced by its digest, because selectors may be as long as a request. */
 const LONG_NAME = 128
 
 function nameOf({ label, field }: Selectors): string {
@@ -46,7 +48,7 @@ function nameOf({ label, field }: Selectors): string {
 /** The watchers of one prefix of keys. */
 class ScopeMembers {
   readonly #audiences = new Map<string, Audience>()
-  /** Those that no field leads to. */
+  /** Watchers that are shown every event of the scope, because no field leads to them. */
   readonly #all = new Set<Audience>()
   readonly #byField = new Map<string, TriggerIndex<Audience>>()
   readonly #ways = new Map<Audience, () => void>()
@@ -102,7 +104,7 @@ class ScopeMembers {
 }
 
 export class HubMembers {
-  /** By the prefix of keys that they watch: the event's key leads to them without asking the others. */
+  /** Watchers by the prefix of keys that they watch, so that the event's key leads to them. */
   readonly #byScope = new Map<string, ScopeMembers>()
   #size = 0
 
@@ -128,7 +130,7 @@ export class HubMembers {
     return true
   }
 
-  /** Those whom the event may concern; their selectors decide. */
+  /** Visits the audiences that the event may concern; their selectors decide. */
   visit(event: CacheEvent, call: (audience: Audience) => void): void {
     const { key } = event.record
     // /registry/pods/ns/name: watchers of the object, of the namespace, of all.
@@ -137,7 +139,7 @@ export class HubMembers {
       this.#byScope.get(key.slice(0, at + 1))?.visit(event, call)
   }
 
-  /** A copy: who is told may leave. */
+  /** All watchers, as a copy: a watcher that is told something may leave. */
   all(): HubWatcher[] {
     return [...this.#byScope.values()].flatMap((members) => [...members])
   }

@@ -1,9 +1,9 @@
-/** Thread: main. The range of keys in which anything can match. */
+/** Thread: main. The range of keys in which the objects of a list or watch can lie. */
 import type { Selector } from '../../api/selector.js'
 import { type KeyRange, keyRange } from '../../cacher/read/key-range.js'
 import type { ServedResource } from './served-resource.js'
 
-/** Narrower than the namespace when the field selector names one object. */
+/** The range is narrower than the namespace when the field selector names one object. */
 export function scopeOf(resource: ServedResource, namespace: string, field: Selector): KeyRange {
   const within =
     namespace !== '' || !resource.info.namespaced ? namespace : (field.requiresExactMatch('metadata.namespace') ?? '')

@@ -1,7 +1,7 @@
 /**
- * Thread: main. The bytes of a list in JSON: a head, bodies with commas between them, a tail; made piece by piece as the client
- * takes them. The bodies lie in shared memory, and a pin on their state keeps everything that is replaced meanwhile. So a
- * list holds its pin only for as long as a client that reads needs:
+ * Thread: main. The bytes of a list in JSON: a head, bodies with commas between them, a tail; made piece by piece as
+ * the client takes them. The bodies lie in shared memory, and a pin on their state keeps everything that is replaced
+ * meanwhile. So a list holds its pin only for as long as a client that reads needs:
  *
  *   pinned ──every piece is made──▶ made
  *     │ unpin()
@@ -16,9 +16,9 @@ import type { CopyBudget } from './copy-budget.js'
 const TAIL = Buffer.from(']}\n')
 const COMMA = 44
 const BRACE = 123
-/** Pieces that a list is written in: large enough to cost few calls, small enough to let others go in between. */
+/** The size of a piece: large enough to cost few calls, small enough to let others go in between. */
 const PIECE_BYTES = 64 * 1024
-/** While it is reopened: what a reader who takes his time costs. */
+/** The size of a piece of a reopened list, which is the memory that a slow reader costs. */
 const SMALL_PIECE_BYTES = 16 * 1024
 const NOTHING = new Uint8Array(0)
 
@@ -27,7 +27,7 @@ export const MARK_INTERVAL = 64
 
 /** A state in shared memory, and the way back to it. */
 export interface ListState {
-  /** The pin; called once. */
+  /** Gives up the pin; called once. */
   release(): void
   /** The keys of the objects 0, MARK_INTERVAL, 2 × MARK_INTERVAL, … */
   readonly marks: readonly string[]
@@ -43,7 +43,7 @@ export interface ListBodyOptions {
   readonly bodies: readonly Uint8Array[]
   /** How many bytes at the start of a body are left out, beside its brace. */
   readonly skip: (body: Uint8Array) => number
-  /** Undefined: the bodies are this thread's own. */
+  /** The state that the bodies lie in; undefined when they are this thread's own. */
   readonly state: ListState | undefined
 }
 
@@ -60,13 +60,13 @@ export class ListBody {
   #bodies: readonly Uint8Array[] | undefined
   #skips: readonly number[]
   #buffer: Buffer
-  /** Of the buffer, filled. */
+  /** How many bytes of the buffer are filled. */
   #filled = 0
-  /** The part that is being written, -1 for the head and #count for the tail, and how much of it has been. */
+  /** The part that is being written (-1 is the head, #count the tail), and how many of its bytes have been. */
   #part = -1
   #offset = 0
   #madeBytes = 0
-  /** Where the part that is being written is found again. */
+  /** A reopened list goes on at this key, and then skips so many records. */
   #key = ''
   #toSkip = 0
   #copies: Uint8Array[] | undefined
@@ -87,12 +87,12 @@ export class ListBody {
     this.#buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
   }
 
-  /** Nothing is read from shared memory any more. */
+  /** True once every piece is made, so that shared memory is no longer read. */
   get made(): boolean {
     return this.#part > this.#count
   }
 
-  /** The next piece, good until the following call; undefined at the end, and when the rest is lost. */
+  /** The next piece, valid until the following call; undefined at the end, and when the rest is lost. */
   next(): Uint8Array | undefined {
     if (this.#copies !== undefined) return this.#nextCopy(this.#copies)
     if (this.made) return undefined
@@ -104,13 +104,13 @@ export class ListBody {
     return this.#buffer.subarray(0, this.#filled)
   }
 
-  /** Goes on without the pin; undefined when it holds none. */
+  /** Gives up the pin and goes on without it; undefined when the list holds none. */
   unpin(budget: CopyBudget): UnpinOutcome | undefined {
     if (!this.#pinned) return undefined
     const restBytes = this.totalBytes - this.#madeBytes
     if (budget.take(restBytes)) {
       const copies: Uint8Array[] = []
-      // Each in memory of its own: the piece before is still on its way.
+      // Each piece gets memory of its own: the one before is still on its way.
       for (let left = restBytes; left > 0; left -= this.#filled) {
         this.#buffer = Buffer.allocUnsafe(Math.min(left, PIECE_BYTES))
         copies.push(this.next()!)
@@ -127,7 +127,7 @@ export class ListBody {
     return 'reopened'
   }
 
-  /** No piece is asked for any more. */
+  /** Called when no further piece will be asked for. */
   finish(): void {
     this.#letGo()
     this.#state = undefined
@@ -136,7 +136,7 @@ export class ListBody {
     this.#copies = undefined
   }
 
-  /** The views go with the pin: they would keep memory that the owner has freed. */
+  /** Gives up the pin and the views, which would keep memory that the owner has freed. */
   #letGo(): void {
     this.#bodies = undefined
     this.#skips = []
@@ -162,7 +162,7 @@ export class ListBody {
     this.#append(TAIL, 0)
   }
 
-  /** False: the rest is lost. */
+  /** Fills the buffer from the reopened state; false when the state is lost. */
   #reopenAndFill(): boolean {
     if (this.#part < 0 && !this.#append(this.#head, 0)) return true
     if (this.#part < this.#count) {
@@ -182,7 +182,7 @@ export class ListBody {
     return this.#filled > 0
   }
 
-  /** What is left of the part, as far as there is room. True: all of it. */
+  /** Appends the rest of the part, as far as there is room; true when all of it is in the buffer. */
   #append(body: Uint8Array, skip: number): boolean {
     const buffer = this.#buffer
     const commaBytes = this.#part > 0 && this.#part < this.#count ? 1 : 0

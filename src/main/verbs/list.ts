@@ -3,6 +3,7 @@ import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import { encodeMessageList } from '../../api/protobuf/builtin.js'
 import { decodeEnvelope, type TypeMeta } from '../../api/protobuf/envelope.js'
 import { parseSelectors, type Selectors } from '../../api/selectors.js'
+import { isStatusError } from '../../api/status.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
 import { type KeyRange, keyRange } from '../../cacher/read/key-range.js'
 import { selects } from '../../cacher/read/record-selectors.js'
@@ -22,11 +23,11 @@ import { readStatus } from './read-status.js'
 import { recordItem } from './watch-frames.js'
 
 const HEAD = { status: 200, contentType: 'application/json' }
-/** Between the columns of a Table and its first row. */
+/** The text between the columns of a Table and its first row. */
 const ROWS = Buffer.from(',"rows":[')
 const NOTHING = new Uint8Array(0)
 
-/** False when memory cannot answer it and storage must be asked. */
+/** Answers the list from memory; false when memory cannot, and the storage must be asked. */
 export async function listObjects(
   request: ReadRequest,
   view: ResourceView,
@@ -82,7 +83,7 @@ export async function listObjects(
   }
 }
 
-/** Where in memory to read, once memory has got there; undefined when the storage must answer. */
+/** The revision to read in memory, once memory has got there; undefined when the storage must answer. */
 async function arrivedAt(
   view: ResourceView,
   rootKey: string,
@@ -118,7 +119,7 @@ interface ScanAgainOptions {
   readonly startKey: string
 }
 
-/** The same page from a key on, of the same state. False: it has left memory. */
+/** Scans the same page of the same state again, from a key on; false when the state has left memory. */
 function scanAgain(options: ScanAgainOptions, visit: (record: RecordView) => boolean): boolean {
   const { arena, revision, context, trigger, within, range, selectors, startKey } = options
   const snapshot = openSnapshot(arena, revision)
@@ -159,11 +160,12 @@ async function writeConvertedList(
   let columns: Uint8Array
   try {
     const converting = converter.convert(form, items)
-    // What had to be converted is copied: however long the pool takes, memory need not wait for it.
+    // The bodies that had to be converted are copies, so the pin is not held while the pool works.
     release()
     shown = await converting
     columns = form.shape === 'row' ? await converter.columns(form) : NOTHING
-  } catch {
+  } catch (error) {
+    if (isStatusError(error)) throw error
     // As in get.ts: the pool answers the request as a whole, and tells the client what is wrong.
     return false
   } finally {
@@ -179,6 +181,11 @@ async function writeConvertedList(
       form.shape === 'row'
         ? Buffer.concat([Buffer.from(resource.tableHead(revision, continueToken, remaining, list)), columns, ROWS])
         : Buffer.from(resource.listHead(revision, continueToken, remaining, list))
+    if (shown.length === 0 && transformation?.as === 'PartialObjectMetadataList') {
+      // Kubernetes shows a list of metadata that is empty as null.
+      exchange.respond({ status: 200, contentType }, `${head.toString().slice(0, -1)}null}\n`)
+      return true
+    }
     const skip = transformation === undefined ? (body: Uint8Array) => resource.itemSkip(body) : () => 0
     await writeJsonList(request, context, { head, bodies: shown, skip, state: undefined })
     return true
@@ -186,7 +193,11 @@ async function writeConvertedList(
   const body = protobufList(list, revision, continueToken, remaining, shown)
   const head = { status: 200, contentType }
   if (wantsGzip(exchange, body.byteLength)) await respondCompressed(exchange, head, body)
-  else exchange.respondSized(head, body.byteLength, once(body), () => undefined)
+  else {
+    const { byteLength } = body
+    const done = (): void => undefined
+    exchange.respondSized(head, { totalBytes: byteLength, heldBytes: byteLength, next: once(body), done })
+  }
   return true
 }
 
@@ -217,7 +228,7 @@ function protobufList(
   )
 }
 
-/** `state`: what the bodies lie in; undefined: they are our own. */
+/** `state` is the pinned state that the bodies lie in; undefined when they are this thread's own copies. */
 async function writeJsonList(
   { exchange, resource }: ReadRequest,
   { slowLists }: ReadContext,
@@ -236,11 +247,11 @@ async function writeJsonList(
     return
   }
   const held = slowLists.hold(body, resource)
-  exchange.respondSized(
-    HEAD,
+  exchange.respondSized(HEAD, {
     totalBytes,
-    () => held.next(),
-    () => held.finish(),
-  )
-  held.start()
+    heldBytes: options.state === undefined ? totalBytes : 0,
+    next: () => held.next(),
+    done: () => held.finish(),
+  })
+  held.start(exchange)
 }

@@ -1,4 +1,6 @@
-/** Thread: main. Requests as a pool thread takes them: whatever must understand an object crosses there, once. */
+/**
+ * Thread: main. Makes pool tasks of requests: a request that needs an object decoded crosses to a pool thread, once.
+ */
 import type { Clock } from '../../lib/clock.js'
 import type { PoolRequest } from '../../protocol/main-pool.js'
 import { respondEncoded } from '../http/respond-encoded.js'
@@ -15,7 +17,7 @@ export class PoolRequests {
     this.#clock = clock
   }
 
-  /** A read that shared memory does not answer, or not in this form. */
+  /** Has the pool answer a read that shared memory cannot answer, or not in the form that the client asks for. */
   async read(request: ReadRequest): Promise<void> {
     await respondEncoded(request.exchange, await this.#pool.run('read', this.withoutBody(request), request))
   }

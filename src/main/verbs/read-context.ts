@@ -25,20 +25,20 @@ export interface ReadRequest extends Caller {
 }
 
 export interface ReadContext {
-  /** Shared memory, by the resource's arena. */
+  /** The views of shared memory, by the name of an arena. */
   readonly views: ResourceViews
   readonly clock: Clock
   readonly random: Random
-  /** A watch lasts between this and twice this when the client does not say. */
+  /** When the client does not say, a watch lasts between this and twice this. */
   readonly minRequestTimeoutSeconds: number
-  /** The request as a whole, answered by the pool, which reads memory or storage. */
+  /** Lets the pool answer the whole request, from memory or from storage. */
   answerFromPool(request: ReadRequest): Promise<void>
-  /** Objects by the value of a field. */
+  /** The indexes that find objects by the value of a field. */
   readonly indexes: FieldIndexes
-  /** Objects in other forms. */
+  /** Makes and keeps objects in other forms. */
   readonly converter: Converter
   readonly metrics: ReadMetrics
   readonly slowLists: SlowLists
-  /** Of watches. */
+  /** The selectors of watches. */
   readonly selectors: SharedSelectors
 }

@@ -1,9 +1,9 @@
-/** Thread: main, or a front end's own. What reads from memory are counted as: lists, waits, watches, conversions. */
+/** Thread: main, or a front end's own. The metrics of reads from memory: lists, waits, watches, conversions. */
 import { cacheFamilies, watchFamilies } from '../../metrics/families.js'
 import type { Recorder, Series } from '../../metrics/recorder.js'
 import type { ServedResource } from './served-resource.js'
 
-/** Everything in the range was looked at. */
+/** The label of lists that looked at everything in their range. */
 const NO_INDEX = ''
 
 /** The watches of one version of one resource. */
@@ -29,7 +29,7 @@ export class WatchSeries {
     this.#sizes = recorder.series(watchFamilies.eventSizes, ...this.#labels)
   }
 
-  /** The same bytes to so many watchers. */
+  /** Counts the same bytes, sent to so many watchers. */
   sent(bytes: number, watchers: number): void {
     this.#events.add(watchers)
     this.#sizes.observe(bytes, watchers)
@@ -62,7 +62,7 @@ export class ListSeries {
     this.#wait = recorder.series(cacheFamilies.readWait, group, resource)
   }
 
-  /** `index`: the field by which they were found. */
+  /** Counts a list. `index` is the field by which its objects were found. */
   listed(fetched: number, returned: number, index: string): void {
     this.#returned.add(returned)
     if (index === NO_INDEX) {
@@ -75,7 +75,7 @@ export class ListSeries {
     this.#recorder.series(cacheFamilies.fetched, group, resource, index).add(fetched)
   }
 
-  /** A list that had to have everything acknowledged: memory had it in time, or storage was asked. */
+  /** Counts a list that had to see everything acknowledged: memory had it in time, or the storage was asked. */
   consistent(fromMemory: boolean): void {
     if (fromMemory) this.#fresh.add(1)
     else this.#fallback.add(1)
@@ -86,11 +86,11 @@ export class ListSeries {
   }
 }
 
-/** Forms of objects that were at hand, and those that had to be made. */
+/** Counts forms of objects that were at hand, and those that had to be made. */
 export interface ConversionCounter {
   found(objects: number): void
   made(objects: number): void
-  /** All that is kept now. */
+  /** The bytes of all forms that are kept now. */
   kept(bytes: number): void
 }
 
@@ -127,7 +127,7 @@ export class ReadMetrics implements ConversionCounter {
     return series
   }
 
-  /** What became of a list whose client did not take it in time. */
+  /** Counts a list whose client did not take it in time, by what became of it. */
   slowList({ info: { group, resource } }: ServedResource, outcome: 'copied' | 'reopened' | 'lost'): void {
     this.#recorder.series(cacheFamilies.slowLists, group, resource, outcome).add(1)
   }

@@ -1,8 +1,8 @@
-/** Thread: main. What clients are told when the read engine refuses. */
+/** Thread: main. Turns the errors of the read engine into the Status that clients are told. */
 import { newBadRequest, newExpired, newTimeout, newUnknown, StatusError } from '../../api/status.js'
 import { isStorageError } from '../../storage/contract/errors.js'
 
-/** What to throw at a client; anything that is not the engine's own is passed on as it is. */
+/** The Status for a failure of the read engine; any other failure is given back as it is. */
 export function readStatus(error: unknown): unknown {
   if (isStorageError(error, 'invalid-request')) return newBadRequest(error.message)
   if (isStorageError(error, 'too-large')) {
@@ -16,7 +16,7 @@ export function readStatus(error: unknown): unknown {
   return error
 }
 
-/** The last event of a watch that failed after `revision`. */
+/** The Status in the last event of a watch that failed after `revision`. */
 export function watchStatus(error: unknown, revision: number): StatusError {
   if (isStorageError(error, 'too-old'))
     return newExpired(`too old resource version: ${revision} (${error.fields.compactRevision ?? 0})`)

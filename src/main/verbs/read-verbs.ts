@@ -1,8 +1,10 @@
 /**
- * Thread: main. GET, LIST and WATCH, answered from shared memory in the form that is asked for; what memory does not hold, or
- * not in such a form, goes to the pool. Keeps the watches that are under way and the hubs that feed them.
+ * Thread: main. GET, LIST and WATCH, answered from shared memory in the form that is asked for; what memory does not
+ * hold, or not in such a form, goes to the pool. Keeps the watches that are under way and the hubs that feed them.
  */
+import { parseListOptions } from '../../api/list-options.js'
 import { type AcceptedMediaType, acceptedMediaType } from '../../api/media-type.js'
+import { parseSelectors, selectsContent } from '../../api/selectors.js'
 import { newTooManyRequests } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
 import { FieldIndexes } from '../../cacher/read/field-indexes.js'
@@ -43,13 +45,18 @@ export interface ReadVerbsOptions {
 
 export class ReadVerbs {
   readonly #options: ReadVerbsOptions
-  /** Keyed by the name of the arena; hubs of another form by the key of the form, which begins with that name. */
+  /** Hubs by the name of the arena; those of another form by the key of the form, which begins with that name. */
   readonly #hubs = new Map<string, Hub>()
-  /** The arena whose objects were converted last, by resource. */
-  readonly #convertedFrom = new Map<string, ArenaReader>()
+  /** Arenas by number, as forms of their objects name them. */
+  readonly #memories = new WeakMap<ArenaReader, number>()
+  #lastMemory = 0
   readonly #watches = new Map<
     { end(): void },
-    { readonly resource: ServedResource; readonly arena: ArenaReader | undefined }
+    {
+      readonly resource: ServedResource
+      readonly arena: ArenaReader | undefined
+      readonly form: ConversionForm | undefined
+    }
   >()
   readonly #context: ReadContext
 
@@ -75,16 +82,23 @@ export class ReadVerbs {
     }
   }
 
-  /** Watches of resources that are not served any more, or whose memory was made anew: their clients list and watch again. */
-  endLostWatches(resources: ResourceTable): void {
+  /**
+   * Ends the watches that a change of resources has made wrong: those of resources that are no longer served or whose
+   * memory was made anew, and those whose objects are converted by a definition that has changed. Their clients list
+   * and watch again. `only` is the arena of the one resource that has changed.
+   */
+  endLostWatches(resources: ResourceTable, only?: string): void {
     const { views } = this.#options
-    for (const [watch, { resource, arena }] of [...this.#watches]) {
+    for (const [watch, { resource, arena, form }] of [...this.#watches]) {
+      if (only !== undefined && resource.arena !== only) continue
       const served = resources.find(resource.info)
-      if (served === undefined || views(served.arena).arena() !== arena) watch.end()
+      const isOther = served?.info.definitionHash !== resource.info.definitionHash
+      if (served === undefined || views(served.arena).arena() !== arena || (form !== undefined && isOther)) watch.end()
     }
-    for (const [key, hub] of this.#hubs) if (views(key.split('|', 1)[0]!).arena() !== hub.arena) this.#hubs.delete(key)
-    // A version may be shown in another way than before.
-    this.#context.converter.forget()
+    for (const [key, hub] of this.#hubs) {
+      const [arena = ''] = key.split('|', 1)
+      if ((only === undefined || arena === only) && views(arena).arena() !== hub.arena) this.#hubs.delete(key)
+    }
   }
 
   endAllWatches(): void {
@@ -93,31 +107,37 @@ export class ReadVerbs {
 
   answer(request: ReadRequest): Promise<void> | undefined {
     const { info, exchange, resource, query } = request
-    const accepted = acceptedForm(exchange, info.verb !== 'get', resource)
+    const accepted = acceptedForm(exchange, info.verb, resource)
     if (info.subresource !== '' && info.verb === 'get') return this.#fromPool(request)
     if (info.verb === 'watch') return this.#watch(request, accepted)
     const view = this.#options.views(resource.arena)
     if (view.arena() === undefined || (query.size > 0 && query.has('pretty'))) return this.#fromPool(request)
+    if (resource.selectsConverted && selectsConverted(request)) return this.#fromPool(request)
     const isList = info.verb === 'list'
     let form: ObjectForm | undefined
     if (!isStoredForm(resource, accepted)) {
       if (!isConvertible(accepted, isList)) return this.#fromPool(request)
-      this.#forgetOtherMemory(resource.arena, view.arena())
-      form = objectForm(resource, accepted, exchange.head.accept, query, readShape(accepted, isList))
+      form = objectForm(
+        resource,
+        this.#memory(view.arena()),
+        accepted,
+        exchange.head.accept,
+        query,
+        readShape(accepted, isList),
+      )
     }
     if (!isList) return getObject(request, view, this.#context, form)
     return listObjects(request, view, this.#context, form).then((done) => (done ? undefined : this.#fromPool(request)))
   }
 
-  /**
-   * What was converted is known by key and revision. Memory that was made anew may be of a store that was restored from a
-   * backup, where the same revision is another state.
-   */
-  #forgetOtherMemory(name: string, arena: ArenaReader | undefined): void {
-    const before = this.#convertedFrom.get(name)
-    if (before === arena || arena === undefined) return
-    this.#convertedFrom.set(name, arena)
-    if (before !== undefined) this.#context.converter.forget()
+  #memory(arena: ArenaReader | undefined): number {
+    if (arena === undefined) return 0
+    let number = this.#memories.get(arena)
+    if (number === undefined) {
+      number = ++this.#lastMemory
+      this.#memories.set(arena, number)
+    }
+    return number
   }
 
   #fromPool(request: ReadRequest): Promise<void> {
@@ -133,10 +153,10 @@ export class ReadVerbs {
       if (view.fallen()) return this.#watchStorage(request, framing)
       throw newTooManyRequests('storage is (re)initializing', 1)
     }
+    if (resource.selectsConverted && selectsConverted(request)) return this.#watchStorage(request, framing, arena)
     const form = isStoredForm(resource, { ...accepted, pretty: false })
       ? undefined
-      : objectForm(resource, accepted, exchange.head.accept, request.query).form
-    if (form !== undefined) this.#forgetOtherMemory(resource.arena, arena)
+      : objectForm(resource, this.#memory(arena), accepted, exchange.head.accept, request.query).form
     const isTable = accepted.transformation?.as === 'Table'
     const watch = await startWatch({
       request,
@@ -150,11 +170,14 @@ export class ReadVerbs {
       onEnd: (ended) => this.#watches.delete(ended),
     })
     if (watch === 'storage') return this.#watchStorage(request, framing)
-    if (watch !== undefined) this.#watches.set(watch, { resource, arena })
+    if (watch !== undefined) this.#watches.set(watch, { resource, arena, form })
   }
 
-  /** What memory does not hold is followed in the storage, by a pool thread. */
-  async #watchStorage(request: ReadRequest, framing: WatchFraming): Promise<void> {
+  /**
+   * Serves a watch by a pool thread that follows the storage: memory does not hold the objects, or (with `arena`) only
+   * a webhook can convert them.
+   */
+  async #watchStorage(request: ReadRequest, framing: WatchFraming, arena?: ArenaReader): Promise<void> {
     const { pool, poolRequests } = this.#options
     const watch = await startStorageWatch({
       request,
@@ -165,10 +188,10 @@ export class ReadVerbs {
         if (watch !== undefined) this.#watches.delete(watch)
       },
     })
-    if (watch !== undefined) this.#watches.set(watch, { resource: request.resource, arena: undefined })
+    if (watch !== undefined) this.#watches.set(watch, { resource: request.resource, arena, form: undefined })
   }
 
-  /** One for each form in which anybody watches a resource. */
+  /** The hub of a resource in one form; there is one for each form in which anybody watches. */
   #hub(resource: ServedResource, arena: ArenaReader, form: ConversionForm | undefined, framing: WatchFraming): Hub {
     const { converter, metrics, views } = this.#context
     const view = views(resource.arena)
@@ -186,11 +209,21 @@ export class ReadVerbs {
 }
 
 /** The form that the client takes; throws the 406 when it takes none of ours. */
-function acceptedForm(exchange: Exchange, streams: boolean, resource: ServedResource): AcceptedMediaType {
-  return acceptedMediaType(exchange.head.accept, { protobuf: !resource.itemsCarryKind, streams })
+function acceptedForm({ head }: Exchange, verb: string, { isCustom }: ServedResource): AcceptedMediaType {
+  return acceptedMediaType(head.accept, {
+    protobuf: isCustom ? 'metadata' : true,
+    yaml: verb !== 'watch',
+    streams: verb !== 'get',
+  })
 }
 
-/** As memory holds it. */
+/** Whether the request is about labels and fields that objects have once they are converted. */
+function selectsConverted({ query, info, resource }: ReadRequest): boolean {
+  if (query.size === 0 || info.verb === 'get') return false
+  return selectsContent(parseSelectors(parseListOptions(query, info.verb === 'watch'), resource.selectableFields))
+}
+
+/** Whether the client takes objects as memory holds them. */
 const isStoredForm = (
   resource: ServedResource,
   { serialization, pretty, transformation }: AcceptedMediaType,

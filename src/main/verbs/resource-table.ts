@@ -1,22 +1,41 @@
-/** Thread: main. The resources that are served now, by path; replaced as a whole when one is added or removed. */
+/** Thread: main. The resources that are served now, by path. */
+import { formatGroupResource } from '../../api/group-version.js'
 import type { RequestInfo } from '../../api/request-info.js'
 import { newGenericServerResponse } from '../../api/status.js'
 import type { ServedResource } from './served-resource.js'
 
-/** Who a request is for, or why it is for nobody. */
+/** The resource that a request is for, or why there is none. */
 export type Resolution = ServedResource | 'no-group' | 'no-resource'
 
 export class ResourceTable {
-  readonly #byPath: ReadonlyMap<string, ServedResource>
+  readonly #byPath: Map<string, ServedResource>
+  /** The versions of each defined resource, by its name. */
+  readonly #custom = new Map<string, readonly ServedResource[]>()
+  /**
+   * The groups of built-in resources. An unknown resource in one of them is 'no-resource'; any other group is
+   * 'no-group', also one that only custom resources have.
+   */
   readonly #groups: ReadonlySet<string>
 
   constructor(resources: readonly ServedResource[]) {
-    this.#byPath = new Map(resources.map((r) => [`${r.info.group}/${r.info.version}/${r.info.resource}`, r]))
-    this.#groups = new Set(resources.map((r) => r.info.group))
+    this.#byPath = new Map(resources.map((resource) => [pathOf(resource.info), resource]))
+    for (const resource of resources) {
+      const name = formatGroupResource(resource.info)
+      if (resource.isCustom) this.#custom.set(name, [...(this.#custom.get(name) ?? []), resource])
+    }
+    this.#groups = new Set(resources.filter((r) => !r.isCustom).map((r) => r.info.group))
   }
 
-  find({ group, version, resource }: ServedResource['info']): ServedResource | undefined {
-    return this.#byPath.get(`${group}/${version}/${resource}`)
+  /** Replaces the served versions of a defined resource; an empty list removes it. */
+  change(name: string, versions: readonly ServedResource[]): void {
+    for (const { info } of this.#custom.get(name) ?? []) this.#byPath.delete(pathOf(info))
+    for (const resource of versions) this.#byPath.set(pathOf(resource.info), resource)
+    if (versions.length === 0) this.#custom.delete(name)
+    else this.#custom.set(name, versions)
+  }
+
+  find(info: ServedResource['info']): ServedResource | undefined {
+    return this.#byPath.get(pathOf(info))
   }
 
   resolve(info: RequestInfo): Resolution {
@@ -26,19 +45,22 @@ export class ResourceTable {
   }
 }
 
+const pathOf = ({ group, version, resource }: ServedResource['info']): string => `${group}/${version}/${resource}`
+
 const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection'])
 const OBJECT_VERBS: ReadonlySet<string> = new Set(['update', 'patch', 'delete'])
 
 /**
- * Throws the 404 of paths that begin with /watch/ or /proxy/ where there is nothing: the first exist for GET of collections
- * and names, the second not at all. Their verb stands in the path, so whoever may watch would else run commands by them.
+ * Throws a 404 for paths below /watch/ and /proxy/ that do not exist: /watch/ exists for GET of collections and names,
+ * /proxy/ not at all. The verb that is authorized comes from such a path, not from the method; without this check,
+ * whoever may watch a resource could reach subresources that run commands.
  */
 export function checkLegacyPath(info: RequestInfo, method: string): void {
   if (info.verb === 'watch' ? method !== 'GET' || info.subresource !== '' : info.verb === 'proxy')
     throw newGenericServerResponse(404)
 }
 
-/** Throws the 404 or 405 that a path deserves whose shape or verb the resource does not have. */
+/** Throws a 404 or 405 for a path whose shape or verb the resource does not have. */
 export function checkShape(info: RequestInfo, resource: ServedResource, nameInPath: boolean): void {
   const { namespaced, verbs, subresources } = resource.info
   if (!namespaced && info.namespace !== '' && !isOwnNamespace(info, nameInPath)) throw newGenericServerResponse(404)
@@ -47,7 +69,7 @@ export function checkShape(info: RequestInfo, resource: ServedResource, nameInPa
   if (info.subresource !== '') {
     const subresource = subresources.find((s) => s.name === info.subresource)
     if (subresource === undefined) throw newGenericServerResponse(404)
-    // HEAD and OPTIONS are passed on like any other method.
+    // A subresource that takes any method gets HEAD and OPTIONS too, which have no verb of their own.
     const any = takesSubpath(resource, subresource.name) && (info.verb === '' || info.verb === 'get')
     if (!any && !subresource.verbs.includes(info.verb)) throw newGenericServerResponse(405)
     return
@@ -63,8 +85,9 @@ const takesSubpath = ({ connects }: ServedResource, subresource: string): boolea
   Object.hasOwn(connects, subresource) && connects[subresource]?.subpath === true
 
 /**
- * A namespace is authorized in itself, so that its owner may see it. Only in itself: below the path of another one it would
- * be authorized there and not here.
+ * True for a namespace at its own path, which is authorized in itself, so that its owner may see it. Below the path of
+ * another namespace it would be authorized there and not here. Resources of other groups that are called `namespaces`
+ * are no namespaces: whoever owns the namespace of that name must not own their objects.
  */
-const isOwnNamespace = ({ resource, namespace, name }: RequestInfo, nameInPath: boolean): boolean =>
-  resource === 'namespaces' && nameInPath && namespace === name
+const isOwnNamespace = ({ apiGroup, resource, namespace, name }: RequestInfo, nameInPath: boolean): boolean =>
+  apiGroup === '' && resource === 'namespaces' && nameInPath && namespace === name

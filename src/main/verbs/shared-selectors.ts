@@ -1,6 +1,7 @@
 /**
- * Thread: main, or a front end's own. Long selectors that several watches ask for: they are parsed once and kept once, for as long as
- * anybody uses them. Short ones cost less than finding them again.
+ * Thread: main, or a front end's own. Shares long selectors among the watches that ask for the same ones: they are
+ * parsed once and kept for as long as a watch uses them. Short selectors are not shared, because parsing them costs
+ * less than finding them again.
  */
 import { createHash } from 'node:crypto'
 import type { ListOptions } from '../../api/list-options.js'
@@ -14,7 +15,7 @@ export class SharedSelectors {
     if (this.#known.get(name)?.deref() === undefined) this.#known.delete(name)
   })
 
-  /** Throws what parseSelectors() throws. */
+  /** Parses the selectors, or gives those that another watch has. Throws what parseSelectors() throws. */
   of(options: ListOptions, selectableFields: readonly string[]): Selectors {
     const { labelSelector, fieldSelector } = options
     if (labelSelector.length + fieldSelector.length < LONG_CHARACTERS) return parseSelectors(options, selectableFields)

@@ -1,15 +1,20 @@
 /**
- * Thread: main, or a front end's own. Lists whose clients take their time. A list may pin its state for a second, which is some
- * hundred times what a client needs that reads; then it goes on without (list-body.ts says how), however many there are.
+ * Thread: main, or a front end's own. Bounds how long lists pin their state in shared memory. A list may hold its pin
+ * for a second, some hundred times what a client that reads well needs; then the list goes on without a pin
+ * (list-body.ts says how), however many slow lists there are.
  */
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
+import type { Exchange } from '../http/exchange.js'
 import { CopyBudget } from './copy-budget.js'
 import type { ListBody } from './list-body.js'
 import type { ReadMetrics } from './read-metrics.js'
 import type { ServedResource } from './served-resource.js'
 
-/** What is replaced in this time is all that lists keep in shared memory beyond its window. */
+/**
+ * How long a list may pin its state: shared memory keeps for lists, beyond its window, only what is replaced in this
+ * time.
+ */
 export const PIN_MS = 1000
 
 export interface SlowListsOptions {
@@ -34,13 +39,16 @@ export class HeldList {
     this.#resource = resource
   }
 
-  /** From now on its client has the time that it has. */
-  start(): void {
+  /** Starts the time of the pin when the answer is on its way: after PIN_MS the pin is given up. */
+  start(exchange: Pick<Exchange, 'guard'>): void {
     if (this.#finished || this.#body.made) return
-    this.#timer = this.#options.clock.after(PIN_MS, () => this.#unpin())
+    this.#timer = this.#options.clock.after(
+      PIN_MS,
+      exchange.guard(() => this.#unpin()),
+    )
   }
 
-  /** Undefined: the rest is lost, and the client cannot be told but by the end of its connection. */
+  /** The next piece; undefined when the rest is lost, which the client learns only by the end of its connection. */
   next(): Uint8Array | undefined {
     const piece = this.#body.next()
     if (piece === undefined) this.#lost()

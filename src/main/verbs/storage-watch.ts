@@ -1,10 +1,11 @@
 /**
- * Thread: main. A watch of what memory does not hold: a pool thread follows the storage and sends what is to be seen, a
- * batch at a time; here it is framed and written.
+ * Thread: main. A watch that memory cannot serve: a pool thread follows the storage and sends the visible events, a
+ * batch at a time; here they are framed and written.
  *
  *   writing ──the socket is full──▶ parked ──drained──▶ writing        any ──client, timeout, error, storage──▶ ended
  *
- * A batch is asked for when the one before it is out: a client that does not read leaves what follows in the storage.
+ * A batch is asked for only when the one before it is written, so the events for a client that does not read stay in
+ * the storage.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
@@ -25,12 +26,15 @@ export interface StorageWatchOptions {
   readonly request: ReadRequest
   readonly context: ReadContext
   readonly framing: WatchFraming
-  /** Takes the other end of the line; gives what the client is told when the watch cannot be. */
+  /**
+   * Hands `port` to a pool thread, which opens the watch. Resolves with the answer for the client when the watch cannot
+   * be opened.
+   */
   readonly open: (port: MessagePort) => Promise<EncodedResponse | undefined>
   readonly onEnd: () => void
 }
 
-/** Throws what the client is told before the stream starts. */
+/** Opens the watch. Throws the Status for the client when the stream has not started. */
 export async function startStorageWatch(options: StorageWatchOptions): Promise<StorageWatch | undefined> {
   const { request, framing } = options
   const { exchange, query, resource } = request
@@ -76,7 +80,7 @@ export class StorageWatch {
 
   constructor(options: RunningOptions) {
     this.#options = options
-    this.#stall = new StallTimer(options.context.clock, options.stream)
+    this.#stall = new StallTimer(options.context.clock, options.stream, options.request.exchange)
     this.#series = options.context.metrics.watches(options.request.resource)
   }
 
@@ -85,15 +89,25 @@ export class StorageWatch {
     this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#drained())
-    this.#timeout = context.clock.after(watchTimeoutMs(listOptions, context), () => this.end())
-    port.on('message', (message: StorageWatchMessage) => {
-      this.#waiting.push(message)
-      this.#write()
-    })
-    port.on('close', () => {
-      this.#closed = true
-      this.#write()
-    })
+    const { exchange } = request
+    this.#timeout = context.clock.after(
+      watchTimeoutMs(listOptions, context),
+      exchange.guard(() => this.end()),
+    )
+    port.on(
+      'message',
+      exchange.guard((message: StorageWatchMessage) => {
+        this.#waiting.push(message)
+        this.#write()
+      }),
+    )
+    port.on(
+      'close',
+      exchange.guard(() => {
+        this.#closed = true
+        this.#write()
+      }),
+    )
     stream.idle()
   }
 
@@ -121,18 +135,14 @@ export class StorageWatch {
     while (this.#state === 'writing') {
       const message = this.#waiting.shift()
       if (message === undefined) break
-      let writable = true
-      stream.cork(() => {
-        if (message.type === 'error') stream.write(framing.error(message.status))
-        else
-          for (const { type, object } of message.events) {
-            const bytes = framing.frame(type, object)
-            this.#series.sent(bytes.byteLength, 1)
-            writable = stream.write(bytes)
-          }
-      })
-      if (message.type === 'error') this.end()
-      else if (writable) this.#taken()
+      if (message.type === 'error') {
+        stream.write(framing.error(message.status))
+        this.end()
+        break
+      }
+      const frames = message.events.map(({ type, object }) => framing.frame(type, object))
+      for (const { byteLength } of frames) this.#series.sent(byteLength, 1)
+      if (stream.writeAll(frames)) this.#taken()
       else if (this.#state === 'writing') {
         this.#state = 'parked'
         this.#series.parked.add(1)

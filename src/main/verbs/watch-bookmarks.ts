@@ -1,15 +1,15 @@
-/** Thread: main. The timer of a watch's bookmarks; when they are due is the read engine's. */
+/** Thread: main. The timer of a watch's bookmarks. The read engine (BookmarkSchedule) decides when they are due. */
 import { BookmarkSchedule } from '../../cacher/read/bookmark-schedule.js'
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 
-/** A watch that is over so soon needs no bookmark before its end. */
+/** A watch that is shorter than this needs no bookmark before its end. */
 const WORTH_MS = 2_000
 
 export interface WatchBookmarksOptions {
   readonly clock: Clock
   readonly random: Random
-  /** After this time the watch ends. */
+  /** The watch ends after this time. */
   readonly timeoutMs: number
   readonly send: () => void
 }
@@ -34,7 +34,7 @@ export class WatchBookmarks {
 
   #next(schedule: BookmarkSchedule): void {
     this.#timer = this.#options.clock.after(schedule.dueIn(), () => {
-      // A timer may be a little early.
+      // The timer may have fired a little early.
       if (schedule.dueIn() === 0) {
         this.#options.send()
         schedule.sent()

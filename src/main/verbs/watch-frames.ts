@@ -1,4 +1,6 @@
-/** Thread: main. Watch events as bytes: one JSON document a line, or protobuf messages with their length before them. */
+/**
+ * Thread: main. Watch events as bytes: one JSON document a line, or protobuf messages with their length before them.
+ */
 import type { JsonObject } from '../../api/object.js'
 import { encodeBuiltin } from '../../api/protobuf/builtin.js'
 import { watchFrame } from '../../api/protobuf/envelope.js'
@@ -10,10 +12,10 @@ import type { ConversionItem } from './converter.js'
 
 export type FrameType = EventType | 'BOOKMARK' | 'ERROR'
 
-/** How the events of a watch follow each other. */
+/** How the events of a watch are written one after another. */
 export interface WatchFraming {
   readonly contentType: string
-  /** Brings the head on its way while there is no event: clients wait for it. */
+  /** Bytes that bring the head of the answer on its way while there is no event: clients wait for it. */
   readonly filler: StreamFiller
   frame(type: FrameType, object: Uint8Array): Uint8Array
   error(status: Status): Uint8Array
@@ -39,7 +41,7 @@ export function frame(type: FrameType, object: Uint8Array): Buffer {
 
 export const JSON_FRAMING: WatchFraming = {
   contentType: 'application/json',
-  // Not a new line: some clients take an empty line for a broken event.
+  // The filler is a space and not a new line, because some clients take an empty line for a broken event.
   filler: { bytes: Buffer.from(' '), place: 'between' },
   frame,
   error: (status) => frame('ERROR', Buffer.from(JSON.stringify(status))),
@@ -47,23 +49,29 @@ export const JSON_FRAMING: WatchFraming = {
 
 export const PROTOBUF_FRAMING: WatchFraming = {
   contentType: 'application/vnd.kubernetes.protobuf;stream=watch',
-  // The highest of the four bytes of a length: 0 for every frame under 16 MiB.
+  // The filler is the highest of the four bytes of a frame's length, which is 0 in every frame under 16 MiB.
   filler: { bytes: Buffer.from([0]), place: 'ahead' },
   frame: watchFrame,
   error: (status) => watchFrame('ERROR', encodeBuiltin(status as unknown as JsonObject)),
 }
 
-/** The object of an event as its watchers see it: one that only left their sight carries the revision at which it did. */
+/**
+ * The body of an event as its watchers see it: an object that only left their sight carries the revision at which it
+ * did.
+ */
 export const visibleBody = (record: RecordView, revision: number): Uint8Array =>
   record.modRevision === revision ? record.body() : withRevision(record, revision)
 
-/** The same for conversion, copied: named by the object, its revision, and whether it is the state before. */
+/**
+ * The same body, copied for conversion. The item's id names the object, its revision, and (by `-`) whether the body is
+ * the state before the event.
+ */
 export function eventItem(record: RecordView, revision: number): ConversionItem {
   const id = `${record.key}@${revision}${record.modRevision === revision ? '' : '-'}`
   return { id, body: Buffer.from(visibleBody(record, revision)) }
 }
 
-/** An object of a state. */
+/** An object of the initial state, for conversion. */
 export const recordItem = (record: RecordView): ConversionItem => ({
   id: `${record.key}@${record.modRevision}`,
   body: record.body(),

@@ -1,8 +1,8 @@
 /**
- * Thread: main. The watchers of one resource that keep up. One cursor follows the events for all of them; an event's
- * bytes are made once and go to every socket that wants them, together with those that came with it. Who falls behind
- * leaves the hub, goes on from its own cursor at its own pace, and comes back when it has caught up: it costs the others
- * nothing.
+ * Thread: main. The watchers of one resource that keep up. One cursor follows the events for all of them. The bytes of
+ * an event are made once and written to every socket that wants them, together with those of events that came at the
+ * same time. A watcher that falls behind leaves the hub, goes on from its own cursor at its own pace, and comes back
+ * when it has caught up; it costs the others nothing.
  */
 import type { ArenaReader, CacheEvent, EventCursor } from '../../cacher/memory/shared-memory.js'
 import type { ResourceView } from '../../cacher/read/resource-view.js'
@@ -15,16 +15,19 @@ import { frame, visibleBody } from './watch-frames.js'
 
 export interface Hub {
   readonly arena: ArenaReader
-  /** Everything up to here has been delivered to those in the hub. */
+  /** Everything up to this revision has been delivered to the watchers in the hub. */
   readonly revision: number
-  /** False: the hub is ahead of what the watcher has seen, if only within a revision; it must catch up first. */
+  /**
+   * Takes a watcher in; false when the hub is ahead of what the watcher has seen, if only within a revision, so that it
+   * must catch up first.
+   */
   join(watcher: HubWatcher): boolean
-  /** A cursor after everything that has been delivered; for a member that falls behind. */
+  /** A cursor after everything that has been delivered, for a member that falls behind. */
   place(): EventCursor
   leave(watcher: HubWatcher): void
 }
 
-/** So much is written before other connections have their turn. */
+/** So many batches are written before other connections have their turn. */
 const BATCHES_A_TURN = 8
 
 /** The frames of one event: most watchers see it as it is, some as an object that came or went. */
@@ -44,7 +47,7 @@ class EventFrames {
   }
 }
 
-/** What both kinds of hub do: they follow the clock while anybody is there. */
+/** The part that both kinds of hub share: a hub follows the clock while it has watchers. */
 export abstract class FollowingHub implements Hub {
   protected readonly members = new HubMembers()
   protected cursor: EventCursor | undefined
@@ -68,10 +71,11 @@ export abstract class FollowingHub implements Hub {
   join(watcher: HubWatcher): boolean {
     if (this.cursor === undefined) {
       const revision = this.#view.clock.revision()
-      // Who comes first must not take the hub into the past; nor into the future, if that is where it wants to begin.
+      // A hub without watchers begins at the clock. A watcher that has seen less must not take it into the past: it
+      // catches up first. When the watcher wants to begin later than now, the hub still begins now.
       if (watcher.seenRevision < revision) return false
       this.cursor = this.arena.cursor(revision)
-      this.#stopListening = this.#view.clock.onAdvance(() => this.advance())
+      this.#stopListening = this.#view.clock.onAdvance(() => this.goOn())
     } else if (this.cursor.begun > watcher.seenRevision) return false
     this.members.add(watcher)
     return true
@@ -90,6 +94,15 @@ export abstract class FollowingHub implements Hub {
   }
 
   protected abstract advance(): void
+
+  /** Delivers new events. An exception ends the watches of this hub, but neither other watches nor the thread. */
+  protected goOn(): void {
+    try {
+      this.advance()
+    } catch (error) {
+      for (const watcher of this.members.all()) watcher.failed(error)
+    }
+  }
 
   protected expire(): void {
     for (const watcher of this.members.all()) watcher.expired()
@@ -115,7 +128,7 @@ export class WatchHub extends FollowingHub {
       if (outcome === 'expired') this.expire()
       if (outcome !== 'more') return
     }
-    setImmediate(() => this.advance())
+    setImmediate(() => this.goOn())
   }
 
   #gather(event: CacheEvent, batch: HubBatch): void {

@@ -3,10 +3,13 @@ import type { ListOptions } from '../../api/list-options.js'
 import { jitter } from '../../lib/jitter.js'
 import type { ReadContext } from './read-context.js'
 
-/** The longest time that Node's timers know; they fire at once after more. Nearly 25 days. */
+/** The longest time of Node's timers, nearly 25 days; after more they fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** As long as the client says; 0 is as good as not said, and then chance decides, so that watches do not end together. */
+/**
+ * A watch lasts as long as the client says. When the client says nothing, or 0, chance decides, so that watches do not
+ * end together.
+ */
 export function watchTimeoutMs(
   { timeoutSeconds }: Pick<ListOptions, 'timeoutSeconds'>,
   { minRequestTimeoutSeconds, random }: Pick<ReadContext, 'minRequestTimeoutSeconds' | 'random'>,

@@ -5,14 +5,14 @@
  *                               ▲                                  │ the socket is full
  *                               └────────drained────── parked ◀────┘
  *
- * Any state ends with the client, the timeout, an ERROR event or the server's shutdown. What comes and in which order is the
- * read engine's (resolve.ts and follow.ts in cacher/read); this is how it gets to a socket. A parked watch holds a place
- * among the events and nothing else; when the window passes it, it gets 410 Expired.
+ * Any state ends with the client, the timeout, an ERROR event or the server's shutdown. What comes and in which order
+ * is the read engine's (resolve.ts and follow.ts in cacher/read); this is how it gets to a socket. A parked watch holds
+ * a place among the events and nothing else; when the window passes it, it gets 410 Expired.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ListOptions, parseListOptions } from '../../api/list-options.js'
 import type { Selectors } from '../../api/selectors.js'
-import { newExpired } from '../../api/status.js'
+import { isStatusError, newExpired } from '../../api/status.js'
 import type { ArenaReader } from '../../cacher/memory/shared-memory.js'
 import { EventFeed, type FeedOutcome } from '../../cacher/read/follow.js'
 import { type KeyRange, keyRange } from '../../cacher/read/key-range.js'
@@ -36,9 +36,9 @@ import { eventItem, type FrameType, visibleBody, type WatchFraming } from './wat
 import type { Hub } from './watch-hub.js'
 import { watchTimeoutMs } from './watch-timeout.js'
 
-/** Events a watcher that catches up takes in one turn, so that it does not hold up the others. */
+/** So many events a watcher that catches up takes in one turn, so that it does not hold up the others. */
 const CATCH_UP_EVENTS = 256
-/** And bytes, so that one that reads slowly has little waiting for it. */
+/** The most bytes that such a watcher takes in one turn, so that little waits for a client that reads slowly. */
 const CATCH_UP_BYTES = 512 * 1024
 
 export interface WatchOptions {
@@ -47,17 +47,17 @@ export interface WatchOptions {
   readonly arena: ArenaReader
   readonly hub: Hub
   readonly context: ReadContext
-  /** Events in another form; undefined: as they are in memory. */
+  /** The form of the events; undefined when they are shown as they are in memory. */
   readonly form: ConversionForm | undefined
-  /** Its first event shows the columns, so that one is made for it alone. */
+  /** True for a watch of Tables, whose first event has the columns and so is made for this watch alone. */
   readonly isTable: boolean
   readonly framing: WatchFraming
   readonly onEnd: (watch: Watch) => void
 }
 
 /**
- * Throws what the client is told before the stream starts. `storage`: memory cannot serve it (it does not reach back so far,
- * or cannot be made as fresh as is asked). Undefined: it is over already.
+ * Starts a watch; throws the Status for a client whose stream has not started. Gives 'storage' when memory does not
+ * reach back far enough or cannot be made as fresh as asked, and undefined when the client has gone.
  */
 export async function startWatch(options: WatchOptions): Promise<Watch | 'storage' | undefined> {
   const { request, context, view, framing } = options
@@ -71,8 +71,8 @@ export async function startWatch(options: WatchOptions): Promise<Watch | 'storag
   const stream = request.exchange.startStream({ status: 200, contentType: framing.contentType }, framing.filler)
   if (stream === undefined) return undefined
   if (!(opened instanceof EventFeed)) {
-    // Once its arguments are accepted a watch fails with an event, as Kubernetes' clients expect.
-    stream.cork(() => stream.write(framing.error(watchStatus(opened, view.clock.revision()).status)))
+    // Once its arguments are accepted, a watch fails with an ERROR event, as Kubernetes' clients expect.
+    stream.write(framing.error(watchStatus(opened, view.clock.revision()).status))
     stream.end()
     return undefined
   }
@@ -119,11 +119,11 @@ interface RunningWatchOptions extends WatchOptions {
   readonly scope: KeyRange
   readonly feed: EventFeed
   readonly stream: ResponseStream
-  /** Of the monotonic clock: when it was asked for. */
+  /** When the watch was asked for, by the monotonic clock. */
   readonly startedMs: number
 }
 
-/** `item.body` is the finished frame when the watch shows objects as they are in memory: it is copied once. */
+/** An event to write. When objects are shown as they are in memory, `item.body` is the finished frame: one copy. */
 interface WatchEvent {
   readonly type: FrameType
   readonly item: ConversionItem
@@ -132,7 +132,7 @@ interface WatchEvent {
 interface Chunk {
   readonly events: readonly WatchEvent[]
   readonly outcome: FeedOutcome
-  /** It ended because it was large enough. */
+  /** True when the chunk ended because it was large enough, and not because there were no more events. */
   readonly full: boolean
 }
 
@@ -148,13 +148,13 @@ export class Watch implements HubWatcher {
   readonly #bookmarks: WatchBookmarks | undefined
   readonly #timeoutMs: number
   #state: WatchState = 'initial'
-  /** All there were are written, and it cannot be in the hub yet. */
+  /** True when all events that there are have been written and the watch cannot join the hub yet. */
   #waiting = false
-  /** Something has been written. */
+  /** Whether anything has been written. */
   #begun = false
-  /** Events written while in the hub. */
+  /** How many batches were written while the watch was in the hub. */
   #deliveries = 0
-  /** It has been in the hub. */
+  /** Whether the watch has been in the hub. */
   #wasLive = false
   #drained: (() => void) | undefined
   #advanced: (() => void) | undefined
@@ -166,11 +166,16 @@ export class Watch implements HubWatcher {
     this.#series = context.metrics.watches(request.resource)
     this.scope = options.scope
     this.selectors = options.selectors
-    this.#stall = new StallTimer(context.clock, options.stream)
+    const { exchange } = request
+    this.#stall = new StallTimer(context.clock, options.stream, exchange)
     this.trigger = triggerOf(options.selectors, request.resource.indexedFields)
     this.#timeoutMs = watchTimeoutMs(listOptions, context)
     if (listOptions.allowWatchBookmarks)
-      this.#bookmarks = new WatchBookmarks({ ...context, timeoutMs: this.#timeoutMs, send: () => this.#bookmark() })
+      this.#bookmarks = new WatchBookmarks({
+        ...context,
+        timeoutMs: this.#timeoutMs,
+        send: exchange.guard(() => this.#bookmark()),
+      })
   }
 
   get seenRevision(): number {
@@ -182,7 +187,10 @@ export class Watch implements HubWatcher {
     this.#series.watchers.add(1)
     request.exchange.onAbort(() => this.#ended())
     stream.onDrain(() => this.#onDrain())
-    this.#timeout = context.clock.after(this.#timeoutMs, () => this.end())
+    this.#timeout = context.clock.after(
+      this.#timeoutMs,
+      request.exchange.guard(() => this.end()),
+    )
     this.#bookmarks?.start()
     this.#go()
   }
@@ -194,10 +202,13 @@ export class Watch implements HubWatcher {
   }
 
   #go(): void {
-    void this.#catchUp().catch((error: unknown) => this.#fail(error))
+    void this.#catchUp().catch((error: unknown) => this.failed(error))
   }
 
-  /** Own feed, own pace, until the hub can take over. Every way round this loop gives up its turn or writes something. */
+  /**
+   * Reads from the watch's own feed, at its own pace, until the hub can take over. Every way round this loop gives up
+   * its turn or writes something.
+   */
   async #catchUp(): Promise<void> {
     const { feed } = this.#options
     let idle = 0
@@ -207,7 +218,8 @@ export class Watch implements HubWatcher {
       const wasLive = feed.live
       const { events, outcome, full } = this.#nextChunk()
       if (outcome === 'expired') throw this.#expiry(this.#wasLive)
-      // Memory is not kept up any more: the client asks again, and is served from where it then is.
+      // Memory is no longer kept up, so the watch ends; the client's next one is served from where the objects then
+      // are.
       if (outcome === 'ended') return this.end()
       await this.#writeAll(events)
       if (!wasLive) await this.#initialWritten(events.length)
@@ -229,7 +241,7 @@ export class Watch implements HubWatcher {
     return this.#begun || !this.#options.isTable
   }
 
-  /** Copied: the record may be gone by the time the client has taken what is before it. */
+  /** The next events, copied: a record may be gone by the time the client has taken what is before it. */
   #nextChunk(): Chunk {
     const { feed, form, framing } = this.#options
     const events: WatchEvent[] = []
@@ -264,7 +276,7 @@ export class Watch implements HubWatcher {
     return namespace === '' ? 'cluster' : 'namespace'
   }
 
-  /** Waits for new events or the end; only who cannot be in the hub does. */
+  /** Waits for new events or the end; only a watch that cannot be in the hub does. */
   async #nextAdvance(): Promise<void> {
     const { stream, view } = this.#options
     stream.idle()
@@ -286,17 +298,11 @@ export class Watch implements HubWatcher {
     const made = this.#frames(events)
     const frames = made instanceof Promise ? await made : made
     this.#begun = true
-    let writable = true
-    stream.cork(() => {
-      for (const bytes of frames) {
-        writable = stream.write(bytes)
-        this.#series.sent(bytes.byteLength, 1)
-      }
-    })
-    if (!writable) await this.#drain()
+    for (const { byteLength } of frames) this.#series.sent(byteLength, 1)
+    if (!stream.writeAll(frames)) await this.#drain()
   }
 
-  /** Events as this watch shows them. */
+  /** The bytes of events in the form of this watch. */
   #frames(events: readonly WatchEvent[]): Uint8Array[] | Promise<Uint8Array[]> {
     const { form, framing } = this.#options
     const items = events.map(({ item }) => item)
@@ -335,17 +341,21 @@ export class Watch implements HubWatcher {
     this.#go()
   }
 
+  /** Writes the frames of a batch. A failure ends this watch only; the hub's other watchers get their events. */
   deliver(frames: HubFrames): void {
+    try {
+      this.#deliver(frames)
+    } catch (error) {
+      this.#options.request.exchange.fail(error)
+    }
+  }
+
+  #deliver(frames: HubFrames): void {
     if (this.#state !== 'live') return
     const { stream, hub, feed } = this.#options
     this.#deliveries++
-    let writable = true
-    stream.cork(() => {
-      if (stream.separate) for (const bytes of frames.frames) writable = stream.write(bytes)
-      else writable = stream.write(frames.joined())
-    })
-    if (writable) return
-    // A batch may end within a revision: where it goes on is a place, not a revision.
+    if (stream.separate ? stream.writeAll(frames.frames) : stream.write(frames.joined())) return
+    // The batch may end within a revision, so the watch goes on at the hub's cursor and not after a revision.
     feed.resumeAt(hub.place())
     hub.leave(this)
     if (this.#state === 'live') {
@@ -356,14 +366,14 @@ export class Watch implements HubWatcher {
   }
 
   failed(error: unknown): void {
-    this.#fail(error)
+    this.#options.request.exchange.attempt(() => this.#fail(error))
   }
 
   expired(): void {
-    this.#fail(this.#expiry(true))
+    this.#options.request.exchange.attempt(() => this.#fail(this.#expiry(true)))
   }
 
-  /** `keptUp`: it did once, so its client did not read on. */
+  /** The error for a watch that the window has passed; one that had been in the hub (`keptUp`) counts as terminated. */
   #expiry(keptUp: boolean): Error {
     const { arena } = this.#options
     if (keptUp) this.#series.terminated.add(1)
@@ -372,17 +382,17 @@ export class Watch implements HubWatcher {
 
   #bookmark(): void {
     const { hub, view } = this.#options
-    // Only who is in the hub, or has written all there was, has seen everything up to a known revision.
+    // Only a watch in the hub, or one that has written all events there were, has seen everything up to a revision.
     if (this.#state !== 'live' && !this.#waiting) return
     const revision = this.#waiting ? this.seenRevision : Math.max(hub.revision, this.seenRevision)
-    // Who asked for what comes after a revision that is not there yet has seen nothing that could be said.
+    // A watch that begins after a revision which the clock has not reached has seen nothing that a bookmark can tell.
     if (revision > view.clock.revision()) return
     const frames = this.#frames([this.#bookmarkEvent(revision, false)])
     if (!(frames instanceof Promise)) this.#writeBookmark(frames[0]!)
-    else this.#laterBookmark(frames).catch((error: unknown) => this.#fail(error))
+    else this.#laterBookmark(frames).catch((error: unknown) => this.failed(error))
   }
 
-  /** Unless an event came while it was made: then it would lie about the order. */
+  /** Writes the bookmark unless an event came while it was made: then it would lie about the order. */
   async #laterBookmark(frames: Promise<Uint8Array[]>): Promise<void> {
     const [deliveries, state, revision] = [this.#deliveries, this.#state, this.seenRevision]
     const [bytes] = await frames
@@ -393,7 +403,7 @@ export class Watch implements HubWatcher {
   #writeBookmark(bytes: Uint8Array): void {
     const { stream } = this.#options
     this.#begun = true
-    stream.cork(() => stream.write(bytes))
+    stream.write(bytes)
     this.#series.sent(bytes.byteLength, 1)
   }
 
@@ -406,9 +416,10 @@ export class Watch implements HubWatcher {
 
   #fail(error: unknown): void {
     if (this.#over()) return
-    const { stream, framing } = this.#options
+    const { stream, framing, request } = this.#options
+    if (!isStatusError(error) && !isStorageError(error)) request.exchange.report(error)
     const bytes = framing.error(watchStatus(error, this.seenRevision).status)
-    stream.cork(() => stream.write(bytes))
+    stream.write(bytes)
     this.#series.sent(bytes.byteLength, 1)
     this.end()
   }

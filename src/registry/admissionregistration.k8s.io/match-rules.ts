@@ -1,7 +1,5 @@
 /** Thread: pool. Which requests a webhook or a policy is for. */
 
-import { admissionEnvironment } from '../../api/cel/admission-environment.js'
-import { expressionErrors } from '../../api/cel/expression-errors.js'
 import { BOOL } from '../../api/cel/types.js'
 import { duplicate, type FieldPath, invalid, notSupported, required, tooMany } from '../../api/field-error.js'
 import type {
@@ -11,6 +9,7 @@ import type {
 } from '../../api/generated/kinds/admissionregistration.v1.js'
 import { type Errors, each, type List, pathSegment, qualifiedName, requiredBy } from '../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../api/validation/label-selectors.js'
+import { CheckedExpressions } from './expression-errors.js'
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
 const MUTATING_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE']
@@ -81,8 +80,14 @@ export function ruleErrors(rule: NamedRuleWithOperations, at: FieldPath): Errors
   ]
 }
 
-export function conditionErrors(conditions: List<MatchCondition>, path: FieldPath, params = false): Errors {
-  const environment = admissionEnvironment({ params, authorizer: true })
+/** Conditions see no variables. Expressions among `stored` are stored already. */
+export function conditionErrors(
+  conditions: List<MatchCondition>,
+  path: FieldPath,
+  { params = false, stored }: { readonly params?: boolean; readonly stored?: List<MatchCondition> } = {},
+): Errors {
+  const known = new Set((stored ?? []).map(({ expression = '' }) => expression))
+  const expressions = new CheckedExpressions({ params, authorizer: true }, known)
   const names = new Set<string>()
   const count = conditions?.length ?? 0
   return [
@@ -93,7 +98,7 @@ export function conditionErrors(conditions: List<MatchCondition>, path: FieldPat
       return [
         ...(expression.trim() === ''
           ? [required(at.child('expression'))]
-          : expressionErrors(expression, at.child('expression'), environment, [BOOL])),
+          : expressions.errors(expression.trim(), at.child('expression'), [BOOL])),
         ...requiredBy(name, at.child('name'), qualifiedName),
         ...doubled,
       ]

@@ -58,7 +58,7 @@ const milliseconds = (seconds: Int64): number => Number(BigInt.asIntN(64, BigInt
 function shortenGrace(object: KubeObject, options: DeleteOptions, context: RequestContext): DeletionKind {
   const metadata = metadataOf(object)
   const current = metadata.deletionGracePeriodSeconds ?? 0
-  // Marked by an earlier DELETE whose second step did not happen: finish it.
+  // An earlier DELETE marked the object, and its second step did not happen: this one finishes it.
   if (current === 0) return 'immediate'
   if (options.gracePeriodSeconds === undefined) {
     options.gracePeriodSeconds = current
@@ -69,7 +69,7 @@ function shortenGrace(object: KubeObject, options: DeleteOptions, context: Reque
   let endsAt = Date.parse(metadata.deletionTimestamp!) + milliseconds(BigInt(period) - BigInt(current))
   if (endsAt < context.now()) {
     endsAt = context.now()
-    // Still a graceful deletion: somebody else must see it and finish it.
+    // It remains a graceful deletion: somebody else must see it and finish it.
     if (period !== 0) period = 1
   }
   metadata.deletionTimestamp = formatTime(endsAt)
@@ -102,7 +102,7 @@ function effectivePolicy(strategy: DeleteStrategy, finalizers: readonly string[]
   return strategy.defaultGarbageCollectionPolicy === 'OrphanDependents' ? 'Orphan' : 'Background'
 }
 
-/** The object stays until its finalizers are gone. */
+/** Marks an object that stays until its finalizers are gone. */
 export function markAsDeleting(object: KubeObject, nowMs: number): void {
   const metadata = metadataOf(object)
   if (metadata.deletionTimestamp === undefined && (metadata.generation ?? 0) > 0)
@@ -113,7 +113,7 @@ export function markAsDeleting(object: KubeObject, nowMs: number): void {
   metadata.deletionGracePeriodSeconds = 0
 }
 
-/** An update that took the last finalizer off an object that only waited for it. */
+/** Whether the update took the last finalizer off an object that only waited for it. */
 export function shouldDeleteDuringUpdate(next: KubeObject, existing: KubeObject): boolean {
   if ((metadataOf(next).finalizers ?? []).length > 0) return false
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(existing)

@@ -1,6 +1,6 @@
 /** Thread: pool. A write between its begin hook and its end: what the hook took is kept, or given back, exactly once. */
 import { isStorageError } from '../../storage/contract/errors.js'
-import type { Finish } from './store-options.js'
+import type { Finish } from './registry-store-options.js'
 
 export class BegunWrite {
   #finish: Finish | undefined
@@ -9,7 +9,7 @@ export class BegunWrite {
     this.#finish = await taking
   }
 
-  /** Around the write itself: when it may have happened and nobody knows, nothing is given back. */
+  /** Awaits the write itself. When nobody knows whether it happened, nothing is given back. */
   async writing<T>(write: Promise<T>): Promise<T> {
     try {
       return await write
@@ -19,7 +19,7 @@ export class BegunWrite {
     }
   }
 
-  /** Later calls do nothing. */
+  /** Gives back or keeps what the hook took; later calls do nothing. */
   async settle(succeeded: boolean): Promise<void> {
     const finish = this.#finish
     this.#finish = undefined

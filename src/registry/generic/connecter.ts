@@ -10,11 +10,14 @@ export interface ConnectRequest {
   readonly context: RequestContext
 }
 
-export type ConnectDependencies = Pick<RESTDependencies, 'endpoints' | 'connection' | 'random' | 'mayReach'>
+export type ConnectDependencies = Pick<RESTDependencies, 'endpoints' | 'connection' | 'random' | 'mayReach' | 'schemas'>
 
 export interface Connecter {
-  /** Default: 'connect', with its options as the object. 'none': it is a way to read, and reads are not admitted. */
+  /**
+   * Whether admission sees a CONNECT with the options as its object, which is the default. 'none': the subresource is a
+   * way to read, and reads are not admitted.
+   */
   readonly admission?: 'connect' | 'none'
-  /** Undefined: there is nothing to show, and never will be without a node. Throws a StatusError. */
+  /** Undefined when there is nothing to show and never will be without a node. Throws a StatusError. */
   connect(request: ConnectRequest, dependencies: ConnectDependencies): Promise<ConnectPlan | undefined>
 }

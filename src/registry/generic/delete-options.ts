@@ -1,4 +1,7 @@
-/** Thread: pool. What may stand in the options of a deletion, whoever sends them: DELETE, a collection's, an eviction. */
+/**
+ * Thread: pool. The rules of the options of a deletion, whoever sends them: a DELETE of an object or a collection, or
+ * an eviction.
+ */
 import { type FieldError, FieldPath, notSupported } from '../../api/field-error.js'
 import type { DeleteOptions as UncheckedOptions } from '../../api/generated/kinds/meta.v1.js'
 import { newInvalid } from '../../api/status.js'
@@ -10,7 +13,7 @@ export function dryRunErrors(dryRun: readonly string[]): FieldError[] {
   return dryRun.every((value) => value === 'All') ? [] : [notSupported(FieldPath.of('dryRun'), dryRun, ['All'])]
 }
 
-/** Throws Invalid for what the options themselves say wrong. */
+/** Throws Invalid when the options contradict themselves or hold wrong values. */
 export function checkDeleteOptions(options: UncheckedOptions): asserts options is DeleteOptions {
   const errors = [...dryRunErrors(options.dryRun ?? [])]
   const { propagationPolicy, orphanDependents } = options

@@ -3,13 +3,8 @@
 import type { KubeObject } from '../../api/object.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import { isNotFound, StorageError } from '../../storage/contract/errors.js'
-import type {
-  DeleteOptions,
-  GuaranteedUpdateOptions,
-  Preconditions,
-  Storage,
-  UpdateFunc,
-} from '../../storage/contract/interface.js'
+import type { DeleteOptions, GuaranteedUpdateOptions, Storage, UpdateFunc } from '../../storage/contract/interface.js'
+import { checkPreconditions } from '../../storage/contract/preconditions.js'
 
 export class DryRunnableStorage {
   readonly storage: Storage<KubeObject>
@@ -25,14 +20,15 @@ export class DryRunnableStorage {
     dryRun: boolean,
   ): Promise<KubeObject> {
     if (!dryRun) return this.storage.create(key, object, options)
-    if ((await this.#existing(key)) !== undefined) throw new StorageError('key-exists', `key exists: ${key}`, { key })
+    if ((await this.#existing(key, options)) !== undefined)
+      throw new StorageError('key-exists', `key exists: ${key}`, { key })
     return this.storage.asStored(object)
   }
 
   async delete(key: string, options: DeleteOptions<KubeObject>, dryRun: boolean): Promise<KubeObject> {
     if (!dryRun) return this.storage.delete(key, options)
-    const existing = await this.storage.get(key)
-    checkPreconditions(key, existing, options.preconditions)
+    const existing = await this.storage.get(key, callOptions(options))
+    checkPreconditions(key, options.preconditions, existing)
     await options.validateDeletion?.(existing)
     return existing
   }
@@ -44,19 +40,17 @@ export class DryRunnableStorage {
     dryRun: boolean,
   ): Promise<KubeObject> {
     if (!dryRun) return this.storage.guaranteedUpdate(key, tryUpdate, options)
-    const existing =
-      options.ignoreNotFound === true
-        ? await this.storage.get(key, { ignoreNotFound: true })
-        : await this.storage.get(key)
-    checkPreconditions(key, existing, options.preconditions)
+    const { ignoreNotFound = false } = options
+    const existing = await this.storage.get(key, { ignoreNotFound, ...callOptions(options) })
+    checkPreconditions(key, options.preconditions, existing)
     const resourceVersion = this.storage.versioner.objectResourceVersion(existing)
     const { object } = await tryUpdate(existing, { resourceVersion, ttlSeconds: undefined })
     return this.storage.asStored(object)
   }
 
-  async #existing(key: string): Promise<KubeObject | undefined> {
+  async #existing(key: string, options: { signal?: CancelSignal }): Promise<KubeObject | undefined> {
     try {
-      return await this.storage.get(key)
+      return await this.storage.get(key, callOptions(options))
     } catch (error) {
       if (isNotFound(error)) return undefined
       throw error
@@ -64,20 +58,6 @@ export class DryRunnableStorage {
   }
 }
 
-function checkPreconditions(key: string, object: KubeObject, wanted: Preconditions | undefined): void {
-  const { uid, resourceVersion } = object.metadata ?? {}
-  if (wanted?.uid !== undefined && wanted.uid !== uid) {
-    throw new StorageError(
-      'invalid-object',
-      `precondition failed: UID in precondition: ${wanted.uid}, UID in object meta: ${uid}`,
-      { key },
-    )
-  }
-  if (wanted?.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
-    throw new StorageError(
-      'invalid-object',
-      `precondition failed: ResourceVersion in precondition: ${wanted.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
-      { key },
-    )
-  }
-}
+/** A dry run reads, and stops reading when nobody waits for it any longer. */
+const callOptions = ({ signal }: { readonly signal?: CancelSignal }): { signal?: CancelSignal } =>
+  signal === undefined ? {} : { signal }

@@ -6,38 +6,38 @@ import type { KubeObject } from '../../api/object.js'
 import type { Selector } from '../../api/selector.js'
 import type { Status } from '../../api/status.js'
 import type { ListResult } from '../../storage/contract/interface.js'
+import type { RegistryStore } from './registry-store.js'
+import type { ValidateObject } from './registry-store-options.js'
 import type { ResourceRules } from './resource-rules.js'
-import type { Store } from './store.js'
-import type { ValidateObject } from './store-options.js'
 import type { RequestContext } from './strategy.js'
 
 export interface NamedCreate {
   readonly context: RequestContext
-  /** Of the path; of the object where the path has none. */
+  /** The name of the path, or of the object where the path has none. */
   readonly name: string
-  /** Decoded, defaulted, admitted. */
+  /** The object, decoded, defaulted and admitted. */
   readonly object: KubeObject
-  /** Values of the dryRun parameter. */
+  /** The values of the parameter dryRun. */
   readonly dryRun: readonly string[]
-  /** Validating admission. */
+  /** Runs validating admission. */
   readonly validate: ValidateObject
 }
 
 export interface EndpointHandler {
-  /** Defaults and columns of the kind that the endpoint speaks, when it is not the resource's. */
+  /** The defaults and columns of the kind that the endpoint speaks, when it is not the resource's. */
   readonly rules?: Pick<ResourceRules, 'setDefaults' | 'table'>
-  /** Bodies of these versions are taken too: they have the same fields. */
+  /** Further versions whose bodies are taken, because they have the same fields. */
   readonly acceptedVersions?: readonly string[]
-  /** uid and resourceVersion in the body of a create are preconditions, not leftovers. */
+  /** Whether uid and resourceVersion in the body of a create are preconditions, and not leftovers. */
   readonly keepsSystemFields?: boolean
-  /** The answer to a create shows who set which fields of it. */
+  /** Whether the answer to a create shows who set which of its fields. */
   readonly recordsManagers?: boolean
-  get?: Store['get']
+  get?: RegistryStore['get']
   list?(
     context: RequestContext,
     selectors: { readonly label: Selector; readonly field: Selector },
   ): Promise<ListResult<KubeObject>>
   create?(request: NamedCreate): Promise<KubeObject | Status>
-  update?: Store['update']
-  delete?: Store['delete']
+  update?: RegistryStore['update']
+  delete?: RegistryStore['delete']
 }

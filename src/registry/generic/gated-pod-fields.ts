@@ -24,7 +24,7 @@ export function dropGatedPodFields(object: KubeObject, old: KubeObject | undefin
   if (!containersOf(before).some(({ lifecycle }) => lifecycle?.stopSignal !== undefined)) dropStopSignals(spec)
 }
 
-/** A lifecycle that said nothing else goes with it. */
+/** A lifecycle that said nothing but a stop signal goes with it. */
 function dropStopSignals(spec: PodSpec): void {
   for (const container of containersOf(spec)) {
     if (container.lifecycle?.stopSignal === undefined) continue

@@ -4,7 +4,7 @@ import { type KubeObject, metadataOf, nextGeneration } from '../../api/object.js
 import type { GroupKind } from '../../api/status.js'
 import { equalState } from './equal-state.js'
 import type { PartRules, ResourceRules } from './resource-rules.js'
-import type { StrategyShape } from './rules-strategy.js'
+import { restore, type StrategyShape } from './rules-strategy.js'
 import type { RequestContext, UpdateStrategy } from './strategy.js'
 
 export class PartStrategy implements UpdateStrategy {
@@ -32,8 +32,7 @@ export class PartStrategy implements UpdateStrategy {
     const { writes } = this.#part
     for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
       if (field === writes || field === 'metadata' || field === 'kind' || field === 'apiVersion') continue
-      if (old[field] === undefined) delete object[field]
-      else object[field] = old[field]
+      restore(object, old, field)
     }
     this.#part.prepareForUpdate?.(object, old, context)
     const counts = this.#rules.generationFields?.includes(writes) === true

@@ -2,7 +2,9 @@
 import type { PodSpec } from '../../api/generated/kinds/core.v1.js'
 import { isJsonObject, type Json, type KubeObject } from '../../api/object.js'
 
-/** `path` is what the rules of the kind say, and the schema of the kind has a pod's spec there. An empty one when there is none. */
+/**
+ * `path` is what the rules of the kind say, where the kind's schema has a pod's spec. An empty spec when there is none.
+ */
 export function podSpecAt(object: KubeObject | undefined, path: readonly string[]): PodSpec {
   let value = object as Json | undefined
   for (const name of path) value = isJsonObject(value) ? value[name] : undefined

@@ -4,10 +4,10 @@ import { newBadRequest, newServiceUnavailable } from '../../api/status.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
 
 interface NamedPort {
-  /** '' when none was given. */
+  /** The scheme; '' when none was given. */
   readonly scheme: '' | 'http' | 'https'
   readonly name: string
-  /** A number or a name; '' when none was given. */
+  /** The port as a number or a name; '' when none was given. */
   readonly port: string
 }
 
@@ -20,19 +20,19 @@ function splitSchemeNamePort(id: string): NamedPort | undefined {
   return name === undefined || name === '' ? undefined : { scheme, name, port: port ?? '' }
 }
 
-/** `what` is proxied to: pod. Throws a StatusError. */
+/** `what` is the kind of the target, for messages: pod. Throws a StatusError. */
 export function proxyTarget(id: string, what: string): NamedPort & { readonly scheme: 'http' | 'https' } {
   const target = splitSchemeNamePort(id)
   if (target === undefined) throw newBadRequest(`invalid ${what} request ${JSON.stringify(id)}`)
   return { ...target, scheme: target.scheme === '' ? 'http' : target.scheme }
 }
 
-/** To what runs in a pod or on a node, which is not authenticated. */
+/** The plan of a connection to what runs in a pod or on a node, which is not authenticated. */
 export function workloadPlan(scheme: 'http' | 'https', host: string, port: number): ConnectPlan {
   return { kind: 'proxy', scheme, host, port, path: '', trust: 'workload', extendedWebSockets: false }
 }
 
-/** Throws a StatusError. */
+/** The number of a port; throws a StatusError when the text is none. */
 export function portNumber(text: string): number {
   const port = Number(text)
   if (!/^\d+$/.test(text) || port > 65_535)
@@ -40,7 +40,7 @@ export function portNumber(text: string): number {
   return port
 }
 
-/** Loopback, link-local, multicast, broadcast and none: never what a pod or a node is reached by. */
+/** Loopback, link-local, multicast, broadcast and unspecified addresses, by which no pod or node is reached. */
 const REFUSED = new BlockList()
 REFUSED.addAddress('0.0.0.0')
 REFUSED.addAddress('255.255.255.255')

@@ -6,20 +6,28 @@ import type { FieldSpec } from '../../api/json/field-spec.js'
 import type { ResourceStorage } from '../../storage/factory/storage-config.js'
 
 export interface ConnectedSubresource {
-  /** What stands behind it in the path is the other server's path, and every method is passed on. */
+  /** Whether the path behind the subresource is the other server's, and every method is passed on. */
   readonly subpath?: boolean
 }
 
 export interface ResourceFacts {
-  /** How it is stored, where Kubernetes' history made an exception of it. */
+  /** How the resource is stored, where Kubernetes' history made an exception of it. */
   readonly storage?: ResourceStorage
-  /** By version, the warning with every answer about a version that is on its way out. */
+  /** By version: the warning with every answer about a version that is on its way out. */
   readonly deprecation?: Readonly<Record<string, string>>
-  /** By subresource, those that another server answers; rest.ts says where that server is. */
+  /** The subresources that another server answers; rest.ts says where that server is. */
   readonly connects?: Readonly<Record<string, ConnectedSubresource>>
-  /** In memory whatever the flags of the watch cache say: every request is decided by it. */
+  /**
+   * Whether the resource is in memory whatever the flags of the watch cache say, because every request is decided by
+   * it.
+   */
   readonly alwaysCached?: boolean
-  /** Fields that are kept with its objects for selectors, beyond metadata.name and metadata.namespace, which every resource has. */
+  /** Whether writes are acknowledged only when every thread of this server goes by them. */
+  readonly inForceWhenAcknowledged?: boolean
+  /**
+   * Fields that are kept with the objects for selectors, beyond metadata.name and metadata.namespace, which every
+   * resource has.
+   */
   readonly indexedFields?: readonly FieldSpec[]
   /** Indexed fields that no selector may name; `regarding.` stands for all that begin so. */
   readonly unselectableFields?: readonly string[]

@@ -11,9 +11,9 @@ export interface RESTOptions {
   readonly decorator: StorageDecorator
   readonly enableGarbageCollection: boolean
   readonly deleteCollectionWorkers: number
-  /** With the slash before it, as keys have it: `/services/specs`. */
+  /** The prefix of the resource, with the slash before it, as keys have it: `/services/specs`. */
   readonly resourcePrefix: string
-  /** 0: objects are not counted. */
+  /** How often the objects are counted; 0 for never. */
   readonly countMetricPollPeriodMs: number
 }
 
@@ -22,7 +22,7 @@ export interface RESTOptionsGetter {
 }
 
 export interface StorageFactoryRESTOptionsGetterOptions {
-  /** Valid ones. */
+  /** The storage flags, which are valid. */
   readonly etcdOptions: EtcdOptions
   readonly storageFactory: StorageFactory
   readonly undecorated: StorageDecorator

@@ -10,6 +10,7 @@ import {
   validateObjectMetaUpdate,
   validateQualifiedFinalizers,
 } from '../../api/validation/object-meta.js'
+import { ownMember } from '../../lib/own-member.js'
 import { equalState } from './equal-state.js'
 import { dropGatedPodFields, gatedPodValueErrors } from './gated-pod-fields.js'
 import { privilegedContainerErrors } from './privileged-containers.js'
@@ -21,7 +22,7 @@ export interface StrategyShape {
   readonly kind: GroupKind
   readonly namespaceScoped: boolean
   readonly hasStatus: boolean
-  /** Whether containers may be privileged; --allow-privileged. Default: true. */
+  /** Whether containers may be privileged (--allow-privileged). Default: true. */
   readonly allowPrivileged?: boolean
 }
 
@@ -100,7 +101,7 @@ export class RulesStrategy implements Strategy {
   }
 
   validateUpdate(object: KubeObject, old: KubeObject, context: RequestContext): FieldError[] {
-    // Said here and by beforeUpdate, as Kubernetes says it: clients see each cause as often as there.
+    // The metadata is checked here and in beforeUpdate, as in Kubernetes: clients see each cause as often as there.
     const { metadataOnUpdate = 'whole' } = this.#rules
     const { changes, whole } = METADATA_RULES[metadataOnUpdate]
     const own = this.#rules.validateUpdate?.(object, old, context) ?? this.#rules.validate?.(object, context) ?? []
@@ -181,7 +182,7 @@ export class StatusStrategy implements UpdateStrategy {
   }
 }
 
-/** For kinds whose status endpoint leaves labels, annotations and the like alone too. */
+/** Puts labels, annotations and the like back, for kinds whose status endpoint leaves them alone too. */
 export function keepMetadata(object: KubeObject, old: KubeObject): void {
   const kept: Record<string, unknown> = { ...deepCopy(old.metadata) }
   const given: Record<string, unknown> = { ...object.metadata }
@@ -192,14 +193,19 @@ export function keepMetadata(object: KubeObject, old: KubeObject): void {
   object.metadata = kept
 }
 
-/** Defaults may have filled what the client left empty. */
+/**
+ * Whether the client wrote an empty value in these fields, which is not there any more. What defaults have filled does
+ * not count.
+ */
 function wroteEmpty(object: KubeObject, fields: readonly string[], { emptied }: RequestContext): boolean {
   const valueAt = (path: JsonPath): unknown =>
-    path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], object)
+    path.reduce<unknown>((at, part) => ownMember((at ?? {}) as Record<string, unknown>, String(part)), object)
   return (emptied?.() ?? []).some((path) => fields.includes(String(path[0])) && valueAt(path) === undefined)
 }
 
-function restore(object: KubeObject, old: KubeObject, field: string): void {
-  if (old[field] === undefined) delete object[field]
-  else object[field] = old[field]
+/** Puts the field back as the old object has it. */
+export function restore(object: KubeObject, old: KubeObject, field: string): void {
+  const before = ownMember(old, field)
+  if (before === undefined) delete object[field]
+  else object[field] = before
 }

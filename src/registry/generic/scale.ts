@@ -9,15 +9,23 @@ import { type KubeObject, type ManagedFieldsEntry, metadataOf } from '../../api/
 import { newConflict, newInvalid } from '../../api/status.js'
 import { nonnegative } from '../../api/validation/checks.js'
 import type { EndpointHandler } from './endpoint-handler.js'
+import type { RegistryStore } from './registry-store.js'
 import type { HandlerRow } from './resource-rest.js'
+import type { TableColumn, TableRules } from './resource-rules.js'
 import { selectorText } from './selector-text.js'
-import type { Store } from './store.js'
 import { age, NONE, tableOf, text } from './table-rules.js'
 
 const REPLICAS = FieldPath.of('spec', 'replicas')
 const AS_INTEGER = { type: 'integer' } as const
 
-/** Replication controllers have a plain map where the others have a LabelSelector; else their scales are alike. */
+export const scaleTable = (ageColumn: Partial<TableColumn> = {}): TableRules<Scale> =>
+  tableOf<Scale>(
+    text('Desired', 'How many replicas are wanted.', ({ spec }) => spec?.replicas ?? 0, AS_INTEGER),
+    text('Available', 'How many replicas there are.', ({ status }) => status?.replicas ?? 0, AS_INTEGER),
+    age(ageColumn),
+  )
+
+/** How a scale's selector is made: replication controllers have a plain map where the others have a LabelSelector. */
 const SELECTORS = {
   selector: ({ spec }: ReplicaSet) => spec?.selector,
   labels: ({ spec }: ReplicationController) => ({ matchLabels: spec?.selector ?? {} }),
@@ -37,7 +45,7 @@ function scaleOf(object: KubeObject, form: SelectorForm): Scale {
   }
 }
 
-/** Without what is undefined. */
+/** The values without those that are undefined. */
 function given<T extends object>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
@@ -50,17 +58,11 @@ function setManagers(object: KubeObject, entries: ManagedFieldsEntry[] | undefin
   else metadata.managedFields = entries
 }
 
-function scaleEndpoint(store: Store, apiVersion: string, form: SelectorForm): EndpointHandler {
+function scaleEndpoint(store: RegistryStore, apiVersion: string, form: SelectorForm): EndpointHandler {
   const paths: ReplicasPaths = new Map([[apiVersion, ['f:spec', 'f:replicas']]])
   const show = (object: KubeObject): Scale => scaleOf(object, form)
   return {
-    rules: {
-      table: tableOf<Scale>(
-        text('Desired', 'How many replicas are wanted.', ({ spec }) => spec?.replicas ?? 0, AS_INTEGER),
-        text('Available', 'How many replicas there are.', ({ status }) => status?.replicas ?? 0, AS_INTEGER),
-        age(),
-      ),
-    },
+    rules: { table: scaleTable() },
     get: async (context, name, resourceVersion) => show(await store.get(context, name, resourceVersion)),
     update: async (context, name, info, validation) => {
       const { object } = await store.update(
@@ -108,7 +110,7 @@ const row = (form: SelectorForm): HandlerRow => ({
   make: ({ store, apiVersion }) => scaleEndpoint(store, apiVersion, form),
 })
 
-/** Of kinds whose spec.selector is a LabelSelector. */
+/** The scale of kinds whose spec.selector is a LabelSelector. */
 export const scaleRow = row('selector')
-/** Of kinds whose spec.selector is a plain map of labels. */
+/** The scale of kinds whose spec.selector is a plain map of labels. */
 export const labelsScaleRow = row('labels')

@@ -21,7 +21,7 @@ export function selectorText(selector: LabelSelectorObject | null | undefined): 
   return parts.length === 0 ? NONE : parts.map(({ text }) => text).join(',')
 }
 
-/** As Go prints the struct. */
+/** The selector as Go prints its struct. */
 export function selectorStructText({ matchLabels, matchExpressions }: LabelSelectorObject): string {
   const labels = Object.keys(matchLabels ?? {})
     .sort()

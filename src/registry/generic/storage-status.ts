@@ -13,7 +13,7 @@ import {
   newTimeout,
   newTooManyRequests,
   newUnknown,
-  type StatusError,
+  StatusError,
 } from '../../api/status.js'
 import { isStorageError, type StorageError, type StorageErrorCode } from '../../storage/contract/errors.js'
 import type { Versioner } from '../../storage/contract/interface.js'
@@ -33,7 +33,9 @@ export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
       [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     ),
   unreachable: (error) => newTimeout(`storage is unreachable: ${error.message}`, error.fields.retryAfterSeconds ?? 2),
-  'corrupt-object': (error) => newInternalError(error.message),
+  // Who decodes may know what to tell the client: that an object is in a version that there is no more.
+  'corrupt-object': ({ fields: { cause }, message }) =>
+    cause instanceof StatusError ? cause : newInternalError(message),
   'resource-version-set': () => newUnknown('resourceVersion should not be set on objects to be created'),
   'invalid-request': (error) => newBadRequest(error.message),
   'value-too-large': (error) => newRequestEntityTooLarge(error.message),
@@ -44,12 +46,12 @@ export const STORAGE_STATUS: Readonly<Record<StorageErrorCode, Row>> = {
       : newTooManyRequests(`storage of ${resource.resource} is initializing`, error.fields.retryAfterSeconds),
 }
 
-/** What to throw at a client for `error`; anything that is not a storage error is passed on as it is. */
+/** The Status for a storage error; any other error is given back as it is. */
 export function interpretStorageError(error: unknown, resource: GroupResource, name: string): unknown {
   return isStorageError(error) ? STORAGE_STATUS[error.code](error, resource, name) : error
 }
 
-/** Runs a storage call; what it reports reaches the caller as a Status. */
+/** Runs a storage call; its failures reach the caller as a Status. */
 export async function translated<T>(resource: GroupResource, name: string, action: () => Promise<T>): Promise<T> {
   try {
     return await action()
@@ -58,7 +60,10 @@ export async function translated<T>(resource: GroupResource, name: string, actio
   }
 }
 
-/** Of an object that a client sent. What is no version at all is a 500 without a reason, where an old one is a conflict. */
+/**
+ * The version of an object that a client sent. One that is no version at all is a 500 without a reason, where an old
+ * one is a conflict.
+ */
 export function givenVersion(versioner: Versioner<KubeObject>, object: KubeObject): number {
   try {
     return versioner.objectResourceVersion(object)

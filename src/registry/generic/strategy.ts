@@ -5,6 +5,7 @@
 
 import type { FieldError } from '../../api/field-error.js'
 import type { JsonPath } from '../../api/json/decode.js'
+import type { ParsedJson } from '../../api/json/parse.js'
 import type { KubeObject } from '../../api/object.js'
 import type { Int64 } from '../../api/scalar-types.js'
 import type { GroupKind } from '../../api/status.js'
@@ -17,22 +18,24 @@ export interface RequestContext {
   readonly namespace: string
   readonly resource: string
   readonly subresource: string
-  /** As authorization knows it: update, patch. */
+  /** The verb that authorization knows: update, patch. */
   readonly verb: string
   readonly apiGroup: string
   readonly apiVersion: string
   readonly user: UserInfo
   readonly dryRun: boolean
-  /** Milliseconds since the epoch. */
+  /** The time of the request in milliseconds since the epoch. */
   now(): number
   /** Sent to the client in a Warning header; said once however often it is added. */
   addWarning(text: string): void
-  /** Lists and maps that the client wrote and left empty, which the object does not show. */
+  /** The paths of lists and maps that the client wrote and left empty, which the object does not show. */
   emptied?(): readonly JsonPath[]
+  /** By the object that holds them, the names of whole numbers that a client wrote as 4.0. */
+  wholeFloats?(): ParsedJson['wholeFloats']
   readonly signal?: CancelSignal
 }
 
-/** For calls that take a signal only when there is one. */
+/** The signal of a request, for calls that take one only when there is one. */
 export const signalOf = ({ signal }: RequestContext): { signal?: CancelSignal } =>
   signal === undefined ? {} : { signal }
 

@@ -8,7 +8,7 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789'
 const SUFFIX_LENGTH = 5
 const MAX_GENERATED_NAME_LENGTH = 63
 
-/** RFC 3339 with seconds, as Kubernetes writes times. */
+/** A time in RFC 3339 with seconds, as Kubernetes writes it. */
 export const formatTime = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`
 
 export function fillSystemFields(object: KubeObject, nowMs: number): void {
@@ -17,7 +17,7 @@ export function fillSystemFields(object: KubeObject, nowMs: number): void {
   metadata.uid = randomUUID()
 }
 
-/** What a client may have copied from another object and must not carry into a new one. */
+/** Takes out what a client may have copied from another object and must not carry into a new one. */
 export function wipeSystemFields(object: KubeObject): void {
   const metadata = metadataOf(object)
   delete metadata.creationTimestamp

@@ -21,7 +21,7 @@ export const age = <T extends KubeObject>(more: Partial<TableColumn> = {}): Cell
   cell: ageOf,
 })
 
-/** The name comes first in every table. */
+/** Makes a table of columns; the name comes first in every table. */
 export function tableOf<T extends KubeObject>(...rules: CellRule<T>[]): TableRules<T> {
   return {
     columns: [NAME_COLUMN, ...rules.map(({ cell: _, ...column }) => column)],
@@ -33,9 +33,9 @@ export const NONE = '<none>'
 export const UNSET = '<unset>'
 export const orNone = (value: string | undefined): string => ((value ?? '') === '' ? NONE : value!)
 export const orUnset = (value: string | undefined | null): string => value ?? UNSET
-/** Lists as kubectl prints them: parted by commas, `<none>` when there is nothing. */
+/** A list as kubectl prints it: parted by commas, `<none>` when there is nothing. */
 export const commas = (values: readonly string[] | null | undefined): string => orNone((values ?? []).join(','))
-/** a=b,c=d in order of keys. */
+/** Labels as a=b,c=d, in the order of keys. */
 export const labelText = (labels: Readonly<Record<string, string>> | null | undefined): string =>
   commas(
     Object.entries(labels ?? {})

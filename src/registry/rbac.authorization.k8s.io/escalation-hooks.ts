@@ -12,8 +12,8 @@ import { type PolicyRule, policyRulesOf } from '../../auth/authz/policy-rule.js'
 import { RBAC_GROUP } from '../../auth/authz/rbac-index.js'
 import { describeRules, uncoveredRules } from '../../auth/authz/rule-coverage.js'
 import type { Attributes } from '../../auth/interface.js'
+import type { RegistryStoreHooks } from '../generic/registry-store-options.js'
 import type { RESTDependencies } from '../generic/rest-dependencies.js'
-import type { StoreHooks } from '../generic/store-options.js'
 import type { RequestContext } from '../generic/strategy.js'
 
 export type EscalationOptions = Pick<RESTDependencies, 'authorizer' | 'heldRules'>
@@ -27,17 +27,17 @@ const NOTHING_TAKEN = (): void => undefined
 
 type Check<K> = (object: K, old: K | undefined, context: RequestContext) => Promise<void>
 
-export function roleEscalationHooks(options: EscalationOptions): StoreHooks<ClusterRole> {
+export function roleEscalationHooks(options: EscalationOptions): RegistryStoreHooks<ClusterRole> {
   const guard = new EscalationGuard(options)
   return hooks((...write) => guard.checkRole(...write))
 }
 
-export function bindingEscalationHooks(options: EscalationOptions): StoreHooks<RoleBinding> {
+export function bindingEscalationHooks(options: EscalationOptions): RegistryStoreHooks<RoleBinding> {
   const guard = new EscalationGuard(options)
   return hooks((...write) => guard.checkBinding(...write))
 }
 
-function hooks<K extends KubeObject>(check: Check<K>): StoreHooks<K> {
+function hooks<K extends KubeObject>(check: Check<K>): RegistryStoreHooks<K> {
   return {
     beginCreate: async (object, context) => {
       await check(object, undefined, context)

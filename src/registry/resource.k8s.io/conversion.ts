@@ -2,63 +2,99 @@
  * Thread: any. resource.k8s.io/v1beta1: what a request asks for stood in the request itself, and what a device is in a
  * `basic` part of it. The versions after it differ in their name alone.
  */
-import type { KubeObject } from '../../api/object.js'
-import type { HubConversion } from '../generic/resource-rules.js'
+import type * as v1 from '../../api/generated/kinds/resource.v1.js'
+import type * as v1beta1 from '../../api/generated/kinds/resource.v1beta1.js'
+import type { VersionConversion } from '../generic/resource-rules.js'
 
 export const V1BETA1 = 'resource.k8s.io/v1beta1'
-const HUB = 'resource.k8s.io/v1'
+const V1 = 'resource.k8s.io/v1'
 
-type Tree = Record<string, unknown>
-
-/** The object with what lies at a path changed; nothing that was given is. */
-function changedAt(tree: Tree, path: readonly string[], change: (list: Tree[]) => Tree[]): Tree {
-  const [head = '', ...rest] = path
-  const value = tree[head]
-  if (rest.length === 0) return Array.isArray(value) ? { ...tree, [head]: change(value as Tree[]) } : tree
-  return typeof value === 'object' && value !== null
-    ? { ...tree, [head]: changedAt(value as Tree, rest, change) }
-    : tree
-}
-
-const given = (tree: Tree): boolean => Object.values(tree).some((value) => value !== undefined && value !== '')
-
-function requestToHub({ name, firstAvailable, ...asked }: Tree): Tree {
+function requestToV1({ name, firstAvailable, ...asked }: v1beta1.DeviceRequest): v1.DeviceRequest {
+  const isExact = Object.values(asked).some((value) => value !== undefined && value !== '')
   return {
-    name,
-    ...(given(asked) ? { exactly: asked } : {}),
+    ...(name === undefined ? {} : { name }),
+    ...(isExact ? { exactly: asked } : {}),
     ...(firstAvailable === undefined ? {} : { firstAvailable }),
   }
 }
 
-const requestFromHub = ({ exactly, ...rest }: Tree): Tree => ({ ...rest, ...(exactly as Tree | undefined) })
+const requestFromV1 = ({ exactly, ...rest }: v1.DeviceRequest): v1beta1.DeviceRequest => ({ ...rest, ...exactly })
 
-function requests(...path: string[]): HubConversion {
-  const convert = (object: KubeObject, apiVersion: string, change: (request: Tree) => Tree): KubeObject =>
-    ({ ...changedAt(object as Tree, path, (list) => list.map(change)), apiVersion }) as KubeObject
-  return {
-    toHub: (object) => convert(object, HUB, requestToHub),
-    fromHub: (object) => convert(object, V1BETA1, requestFromHub),
-  }
+/** The spec of a claim, in either version: only what it says of a request differs. */
+interface ClaimSpec<Request> {
+  devices?: Omit<v1.DeviceClaim, 'requests'> & { requests?: Request[] | null }
 }
 
-export const claimsV1beta1 = requests('spec', 'devices', 'requests')
-export const claimTemplatesV1beta1 = requests('spec', 'spec', 'devices', 'requests')
-
-const DEVICES = ['spec', 'devices']
-
-/** In v1 a node that is not named is absent. */
-function sliceToHub(object: KubeObject): KubeObject {
-  const flat = changedAt(object as Tree, DEVICES, (devices) =>
-    devices.map(({ basic, ...rest }) => ({ ...rest, ...(basic as Tree | undefined) })),
-  )
-  const { nodeName, allNodes, ...spec } = (flat['spec'] ?? {}) as Tree
-  const kept = { ...spec, ...(nodeName ? { nodeName } : {}), ...(allNodes === true ? { allNodes } : {}) }
-  return { ...flat, spec: kept, apiVersion: HUB } as KubeObject
+function withRequests<From, To>({ devices, ...spec }: ClaimSpec<From>, change: (request: From) => To): ClaimSpec<To> {
+  if (!devices) return spec
+  const { requests, ...claim } = devices
+  return { ...spec, devices: { ...claim, ...(requests ? { requests: requests.map(change) } : {}) } }
 }
 
-function sliceFromHub(object: KubeObject): KubeObject {
-  const nested = changedAt(object as Tree, DEVICES, (devices) => devices.map(({ name, ...basic }) => ({ name, basic })))
-  return { ...nested, apiVersion: V1BETA1 } as KubeObject
+export const claimsV1beta1: VersionConversion<v1.ResourceClaim, v1beta1.ResourceClaim> = {
+  toMemoryVersion: ({ spec, ...claim }) => ({
+    ...claim,
+    apiVersion: V1,
+    ...(spec ? { spec: withRequests(spec, requestToV1) } : {}),
+  }),
+  fromMemoryVersion: ({ spec, ...claim }) => ({
+    ...claim,
+    apiVersion: V1BETA1,
+    ...(spec ? { spec: withRequests(spec, requestFromV1) } : {}),
+  }),
 }
 
-export const slicesV1beta1: HubConversion = { toHub: sliceToHub, fromHub: sliceFromHub }
+/** The spec of a template of claims, in either version. */
+interface TemplateSpec<Request> extends Omit<v1.ResourceClaimTemplateSpec, 'spec'> {
+  spec?: ClaimSpec<Request>
+}
+
+const withTemplateRequests = <From, To>(
+  { spec, ...template }: TemplateSpec<From>,
+  change: (request: From) => To,
+): TemplateSpec<To> => ({ ...template, ...(spec ? { spec: withRequests(spec, change) } : {}) })
+
+export const claimTemplatesV1beta1: VersionConversion<v1.ResourceClaimTemplate, v1beta1.ResourceClaimTemplate> = {
+  toMemoryVersion: ({ spec, ...template }) => ({
+    ...template,
+    apiVersion: V1,
+    ...(spec ? { spec: withTemplateRequests(spec, requestToV1) } : {}),
+  }),
+  fromMemoryVersion: ({ spec, ...template }) => ({
+    ...template,
+    apiVersion: V1BETA1,
+    ...(spec ? { spec: withTemplateRequests(spec, requestFromV1) } : {}),
+  }),
+}
+
+const deviceToV1 = ({ basic, ...device }: v1beta1.Device): v1.Device => ({ ...device, ...basic })
+
+const deviceFromV1 = ({ name, ...basic }: v1.Device): v1beta1.Device => ({
+  ...(name === undefined ? {} : { name }),
+  basic,
+})
+
+export const slicesV1beta1: VersionConversion<v1.ResourceSlice, v1beta1.ResourceSlice> = {
+  /** In v1 a node that is not named is absent, and so is `allNodes` when it is false. */
+  toMemoryVersion: ({ spec, ...slice }) => {
+    const { nodeName, allNodes, devices, ...rest } = spec ?? {}
+    return {
+      ...slice,
+      apiVersion: V1,
+      spec: {
+        ...rest,
+        ...(nodeName ? { nodeName } : {}),
+        ...(allNodes === true ? { allNodes } : {}),
+        ...(devices ? { devices: devices.map(deviceToV1) } : {}),
+      },
+    }
+  },
+  fromMemoryVersion: ({ spec, ...slice }) => {
+    const { devices, ...rest } = spec ?? {}
+    return {
+      ...slice,
+      apiVersion: V1BETA1,
+      ...(spec ? { spec: { ...rest, ...(devices ? { devices: devices.map(deviceFromV1) } : {}) } } : {}),
+    }
+  },
+}

@@ -1,15 +1,6 @@
-/** Thread: pool. What claims, classes and slices of devices have in common: selectors, configurations, taints, tolerations. */
-
-import type { CelEnvironment } from '../../api/cel/checker.js'
-import { expressionErrors } from '../../api/cel/expression-errors.js'
-import { BOOL, DYN, mapOf, objectOf, opaque as quantityType, STRING } from '../../api/cel/types.js'
+/** Thread: pool. What claims, classes and slices of devices have in common: names, configurations, taints, tolerations. */
 import { duplicate, type FieldPath, invalid, notSupported, required, tooLong, tooMany } from '../../api/field-error.js'
-import type {
-  Device,
-  DeviceConfiguration,
-  DeviceSelector,
-  DeviceToleration,
-} from '../../api/generated/kinds/resource.v1.js'
+import type { Device, DeviceConfiguration, DeviceToleration } from '../../api/generated/kinds/resource.v1.js'
 import { printRaw } from '../../api/json/encode.js'
 import type { Json } from '../../api/object.js'
 import {
@@ -27,11 +18,9 @@ import { driverNameErrors } from '../storage.k8s.io/parameters.js'
 
 type BindingConditions = Pick<Device, 'bindingConditions' | 'bindingFailureConditions'>
 
-const EXPRESSION_BYTES = 10 * 1024
 const OPAQUE_BYTES = 10 * 1024
 const ATTRIBUTE_BYTES = 32
 const POOL_NAME_BYTES = 253
-const MOST_SELECTORS = 32
 const MOST_BINDING_CONDITIONS = 4
 export const MOST_CONFIGURATIONS = 32
 export const DEVICE_EFFECTS = ['NoExecute', 'NoSchedule', 'None']
@@ -105,31 +94,6 @@ export function bindingErrors(
   if (some && !others) errors.push(invalid(second, failed ?? [], 'needed with bindingConditions'))
   return errors
 }
-
-/** What an expression that chooses among devices can speak of. */
-const DEVICE: CelEnvironment = {
-  variables: new Map([
-    [
-      'device',
-      objectOf('kubernetes.DRADevice', {
-        driver: STRING,
-        attributes: mapOf(mapOf(DYN)),
-        capacity: mapOf(mapOf(quantityType('quantity'))),
-        allowMultipleAllocations: BOOL,
-      }),
-    ],
-  ]),
-}
-
-export const selectorErrors = (selectors: List<DeviceSelector>, path: FieldPath): Errors =>
-  eachOfAtMost(MOST_SELECTORS, selectors, path, ({ cel }, at) => {
-    if (!cel) return [required(at.child('cel'))]
-    const { expression = '' } = cel
-    const where = at.child('cel', 'expression')
-    return Buffer.byteLength(expression) > EXPRESSION_BYTES
-      ? [tooLong(where, EXPRESSION_BYTES)]
-      : expressionErrors(expression, where, DEVICE, [BOOL])
-  })
 
 export function configurationErrors({ opaque }: DeviceConfiguration, at: FieldPath): Errors {
   const path = at.child('opaque')

@@ -11,9 +11,9 @@ const TOKEN_VERSION = 'meta.k8s.io/v1'
 export const NEWEST_REVISION = -1
 
 export interface ContinuePosition {
-  /** The first key to look at. */
+  /** The first key that the next page looks at. */
   readonly startKey: string
-  /** Positive, or NEWEST_REVISION. */
+  /** The revision of the next page; NEWEST_REVISION when the list goes on at the newest one. */
   readonly revision: number
 }
 

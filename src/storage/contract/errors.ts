@@ -23,7 +23,7 @@ export type StorageErrorCode =
   | 'value-too-large'
   /** The disk is full, or etcd has raised its space alarm: reads go on, writes do not. */
   | 'no-space'
-  /** Not ready yet (the cache is still filling) or already closed. */
+  /** The storage is not ready yet (its cache still fills), or is closed. */
   | 'not-ready'
 
 export interface StorageErrorFields {

@@ -9,14 +9,16 @@
 import type { AttributeSet, Selector } from '../../api/selector.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 
-/** Reads and sets the version of an object or a list. Objects are stored without it: the store's revision is the truth. */
+/**
+ * Reads and sets the version of an object or a list. Objects are stored without it: the store's revision is the truth.
+ */
 export interface Versioner<T> {
   updateObject(object: T, resourceVersion: number): void
-  /** Clears what only the server may set before storing; throws `resource-version-set` never: create checks that. */
+  /** Clears what only the server may set. It never throws `resource-version-set`: create() checks that itself. */
   prepareObjectForStorage(object: T): void
-  /** 0 when the object has none. */
+  /** The object's resourceVersion; 0 when it has none. */
   objectResourceVersion(object: T): number
-  /** Throws `invalid-request` when it is not a decimal number; '' is 0. */
+  /** The number of a resourceVersion, 0 for ''; throws `invalid-request` when it is not a decimal number. */
   parseResourceVersion(resourceVersion: string): number
 }
 
@@ -37,9 +39,9 @@ export interface SelectionPredicate<T> {
   readonly label: Selector
   readonly field: Selector
   getAttributes(object: T): ObjectAttributes
-  /** 0: no limit. */
+  /** The most objects of a page; 0 when there is no limit. */
   readonly limit: number
-  /** '' at the start of a list. */
+  /** The token of the page; '' for the first one. */
   readonly continueToken: string
   readonly allowWatchBookmarks: boolean
 }
@@ -53,7 +55,10 @@ export type ResourceVersionMatch = '' | 'Exact' | 'NotOlderThan'
 
 export interface GetOptions {
   readonly ignoreNotFound?: boolean
-  /** '': linearizable. '0': whatever is at hand. Else: at least this version. */
+  /**
+   * '' asks for everything acknowledged (linearizable), '0' for whatever is at hand, another version for a state not
+   * older than it.
+   */
   readonly resourceVersion?: string
   readonly signal?: CancelSignal
 }
@@ -62,9 +67,11 @@ export interface ListOptions<T> {
   readonly resourceVersion: string
   readonly resourceVersionMatch: ResourceVersionMatch
   readonly predicate: SelectionPredicate<T>
-  /** True: everything below the key. False: the one object at the key. */
+  /** Whether everything below the key is wanted; else the one object at the key. */
   readonly recursive: boolean
-  /** Watch only: replay what exists, then a bookmark that says so (RV of the whole store, k8s.io/initial-events-end). */
+  /**
+   * Watch only: replay what exists, then a bookmark that says so (RV of the whole store, k8s.io/initial-events-end).
+   */
   readonly sendInitialEvents?: boolean
   /** Watch only: the wall time (Clock.now()) at which the caller will end it; a bookmark goes out shortly before. */
   readonly deadline?: number
@@ -76,9 +83,9 @@ export interface ListOptions<T> {
 export interface ListResult<T> {
   readonly items: T[]
   readonly resourceVersion: number
-  /** '' on the last page. */
+  /** The token of the next page; '' on the last one. */
   readonly continueToken: string
-  /** Known only without selectors. */
+  /** How many objects are left after this page; known only without selectors. */
   readonly remainingItemCount: number | undefined
 }
 
@@ -100,16 +107,16 @@ export interface DeleteOptions<T> {
   readonly preconditions?: Preconditions
   /** Throws to refuse. Called again on the live object when the first one was stale. */
   readonly validateDeletion?: (object: T) => Promise<void> | void
-  /** A copy that may be stale: saves a read when it is current. */
+  /** A copy of the object that may be stale: when it is current, it saves a read. */
   readonly cachedExistingObject?: T
-  /** Delete even what cannot be decrypted or decoded. */
+  /** Deletes the object even when it cannot be decrypted or decoded. */
   readonly ignoreStoreReadError?: boolean
   readonly signal?: CancelSignal
 }
 
 export interface UpdateAttempt<T> {
   readonly object: T
-  /** Undefined keeps what is there; 0 removes it. */
+  /** The seconds that the object lives from now on; undefined leaves its lease as it is, 0 takes the lease away. */
   readonly ttlSeconds?: number | undefined
 }
 
@@ -120,7 +127,7 @@ export type UpdateFunc<T> = (
 ) => Promise<UpdateAttempt<T>> | UpdateAttempt<T>
 
 export interface GuaranteedUpdateOptions<T> {
-  /** Start from `newObject()` when there is none. */
+  /** When there is no object, the update starts from `newObject()`. */
   readonly ignoreNotFound?: boolean
   readonly preconditions?: Preconditions
   readonly cachedExistingObject?: T
@@ -129,7 +136,7 @@ export interface GuaranteedUpdateOptions<T> {
 
 export interface StorageStats {
   readonly objectCount: number
-  /** 0 when unknown. */
+  /** The mean size of the objects in storage; 0 when it is not known. */
   readonly estimatedAverageObjectSizeBytes: number
 }
 
@@ -137,17 +144,17 @@ export interface Storage<T> {
   readonly versioner: Versioner<T>
   create(key: string, object: T, options?: { ttlSeconds?: number; signal?: CancelSignal }): Promise<T>
   /** The object as it would be read after being written; its version stays. Nothing is stored. */
-  asStored(object: T): T
-  /** Gives the last state, with the revision of the deletion. */
+  asStored(object: T): T | Promise<T>
+  /** Gives the object's last state, with the revision of the deletion. */
   delete(key: string, options?: DeleteOptions<T>): Promise<T>
   watch(key: string, options: ListOptions<T>): Promise<WatchStream<T>>
   get(key: string, options?: GetOptions): Promise<T>
   getList(key: string, options: ListOptions<T>): Promise<ListResult<T>>
   guaranteedUpdate(key: string, tryUpdate: UpdateFunc<T>, options?: GuaranteedUpdateOptions<T>): Promise<T>
-  /** Objects below a key, from the store itself. */
+  /** How many objects lie below a key, asked of the store itself. */
   count(key: string): Promise<number>
   stats(): Promise<StorageStats>
-  /** Throws `not-ready` with the reason. */
+  /** Throws `not-ready`, with the reason, while the storage cannot serve. */
   readinessCheck(): void
   requestWatchProgress(): Promise<void>
   currentResourceVersion(): Promise<number>

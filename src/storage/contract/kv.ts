@@ -25,7 +25,7 @@ export interface KeyValue {
 
 export interface CallOptions {
   readonly signal?: CancelSignal
-  /** Overrides the client's default deadline. */
+  /** The deadline of this call, instead of the client's own. */
   readonly timeoutMs?: number
 }
 
@@ -38,17 +38,17 @@ export interface KvGetResult {
 export interface KvListOptions extends CallOptions {
   /** Keys at or after this one only; defaults to `prefix`. Always within the prefix. */
   readonly startKey?: string
-  /** 0 or absent: no limit. */
+  /** The most keys of the answer; 0 or absent when there is no limit. */
   readonly limit?: number
-  /** The state as of this revision; 0 or absent: now. */
+  /** The revision whose state is read; 0 or absent for the newest. */
   readonly revision?: number
-  /** Keys without values: `value` is empty. */
+  /** Asks for keys only: `value` is empty. */
   readonly keysOnly?: boolean
 }
 
 export interface KvListResult {
   readonly kvs: KeyValue[]
-  /** Keys in [startKey, end of prefix) at the answered revision, whatever the limit. */
+  /** How many keys lie in [startKey, end of prefix) at the answered revision, whatever the limit. */
   readonly count: number
   /** True when `limit` cut the answer. */
   readonly more: boolean
@@ -58,7 +58,7 @@ export interface KvListResult {
 
 export interface KvWriteOptions extends CallOptions {
   readonly lease?: LeaseId
-  /** Read the current state in the same transaction when the comparison fails. */
+  /** When the comparison fails, the current state is read in the same transaction. */
   readonly getOnFailure?: boolean
   /** Handed to the watch cache with the event, so that it need not decode what this process encoded itself. */
   readonly draft?: RecordDraft
@@ -68,17 +68,19 @@ export interface KvWriteResult {
   readonly succeeded: boolean
   /** The revision of the write, or the store's revision when the comparison failed. */
   readonly revision: number
-  /** Deletion: what was deleted. Failed comparison with getOnFailure: what is there now, if anything. */
+  /**
+   * After a deletion: what was deleted. After a failed comparison with getOnFailure: what is there now, if anything.
+   */
   readonly kv: KeyValue | undefined
 }
 
 export interface KvWatchOptions {
   readonly key: string
-  /** True: every key that starts with `key`. */
+  /** Whether every key that starts with `key` is watched. */
   readonly prefix: boolean
-  /** The first revision to deliver; 0: only what comes after the watch is established. */
+  /** The first revision that is delivered; 0 for only what comes after the watch is established. */
   readonly startRevision: number
-  /** Ask for periodic progress batches while nothing happens. */
+  /** Asks for periodic progress batches while nothing happens. */
   readonly progressNotify?: boolean
   readonly signal?: CancelSignal
 }
@@ -108,15 +110,17 @@ export interface KvWatchBatch {
 export interface KvWatch {
   /** Resolves when the first server has accepted the watch; rejects with `too-old` and the like. */
   readonly established: Promise<void>
-  /** The next batch; undefined once closed. Rejects with `too-old` when compaction has overtaken it; then it is over. */
+  /**
+   * The next batch; undefined once closed. Rejects with `too-old` when compaction has overtaken it; then it is over.
+   */
   next(): Promise<KvWatchBatch | undefined>
   close(): void
 }
 
 export interface KV {
-  /** Linearizable. */
+  /** Reads one key, linearizably. */
   get(key: string, options?: CallOptions): Promise<KvGetResult>
-  /** Linearizable at revision 0. `prefix` is used as given; callers end it with a slash. */
+  /** Reads a range, linearizably at revision 0. `prefix` is used as given; callers end it with a slash. */
   list(prefix: string, options?: KvListOptions): Promise<KvListResult>
   count(prefix: string, options?: CallOptions): Promise<number>
   /** Writes when the key's mod revision is `expectedModRevision` (0: when it does not exist). */
@@ -131,7 +135,7 @@ export interface KV {
   /** Asks for a progress batch on the watches of this client; a no-op where watches are always current. */
   requestProgress(): Promise<void>
   grantLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId>
-  /** The store's revision, linearizable. */
+  /** The store's revision, read linearizably. */
   currentRevision(options?: CallOptions): Promise<number>
   /** The revision up to which history is gone; 0 when nothing was compacted as far as is known. */
   compactedRevision(): number

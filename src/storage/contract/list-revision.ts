@@ -1,6 +1,6 @@
 /**
- * Thread: any. Which state a list reads: the rules of resourceVersion, resourceVersionMatch, limit and continue. This is the
- * one table of them: a store, the cacher around it, and the front end all ask here.
+ * Thread: any. Which state a list reads: the rules of resourceVersion, resourceVersionMatch, limit and continue. This
+ * is the one table of them: a store, the cacher around it, and the front end all ask here.
  *
  * | continue | resourceVersion | match        | limit | reads at                                |
  * | -------- | --------------- | ------------ | ----- | --------------------------------------- |
@@ -12,8 +12,8 @@
  * | –        | V > 0           | ''           | > 0   | V (recursive only)                      |
  * | –        | V               | ''           | 0     | newest, at least V                      |
  *
- * What is read from memory at resourceVersion 0 is given whole, whatever the limit (unless a token asks for a page): a page
- * of a state that may be old helps nobody, and Kubernetes' watch cache does the same (`memoryLimit`).
+ * What is read from memory at resourceVersion 0 is given whole, whatever the limit (unless a token asks for a page): a
+ * page of a state that may be old helps nobody, and Kubernetes' watch cache does the same (`memoryLimit`).
  */
 import { decodeContinue } from './continue-token.js'
 import { StorageError } from './errors.js'
@@ -25,28 +25,28 @@ const MATCH_RULES: ReadonlySet<string> = new Set<ResourceVersionMatch>(['', 'Exa
 export interface ListDemand {
   readonly resourceVersion: string
   readonly resourceVersionMatch: string
-  /** 0: no limit. */
+  /** The most objects of a page; 0 when there is no limit. */
   readonly limit: number
-  /** '' at the start of a list. */
+  /** The token of the page; '' for the first one. */
   readonly continueToken: string
-  /** True: everything below the key. False: the one object at the key. */
+  /** Whether everything below the key is wanted; else the one object at the key. */
   readonly recursive: boolean
 }
 
 /** The state that a read is answered from. */
 export interface ReadPosition {
-  /** The exact revision to read; 0: the newest. */
+  /** The exact revision to read; 0 for the newest. */
   readonly revision: number
-  /** The answer must not be older than this; 0: no demand. */
+  /** The answer must not be older than this revision; 0 when there is no demand. */
   readonly minimumRevision: number
-  /** Everything that was acknowledged before the read must be in it. */
+  /** Whether everything that was acknowledged before the read must be in the answer. */
   readonly consistent: boolean
 }
 
 export interface ListPosition extends ReadPosition {
-  /** Where a continued list goes on; undefined at the start. */
+  /** The key at which a continued list goes on; undefined for the first page. */
   readonly startKey: string | undefined
-  /** The limit for a reader of memory; 0: no limit. */
+  /** The limit that a reader of memory keeps; 0 when there is none. */
   readonly memoryLimit: number
 }
 

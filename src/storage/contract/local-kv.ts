@@ -2,11 +2,11 @@
 import type { KV, KvWatch, KvWatchOptions } from './kv.js'
 
 export interface LocalWatch extends KvWatch {
-  /** A progress batch on this watch alone. */
+  /** Asks for a progress batch on this watch alone. */
   requestProgress(): void
 }
 
 export interface LocalKV extends KV {
-  /** A watch whose progress can be asked for alone; for who serves the watches of several clients. */
+  /** Opens a watch whose progress can be asked for alone, for whoever serves the watches of several clients. */
   openWatch(options: KvWatchOptions): LocalWatch
 }

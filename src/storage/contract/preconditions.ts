@@ -3,7 +3,7 @@ import type { KubeObject } from '../../api/object.js'
 import { StorageError } from './errors.js'
 import type { Preconditions } from './interface.js'
 
-/** Throws `invalid-object` when one does not hold. */
+/** Throws `invalid-object` when a precondition does not hold. */
 export function checkPreconditions(key: string, preconditions: Preconditions | undefined, object: KubeObject): void {
   if (preconditions === undefined) return
   const { uid, resourceVersion } = object.metadata ?? {}

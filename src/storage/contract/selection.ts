@@ -1,4 +1,4 @@
-/** Thread: any. Asking a SelectionPredicate. */
+/** Thread: any. Whether a SelectionPredicate selects everything, and whether it selects an object. */
 import type { SelectionPredicate } from './interface.js'
 
 /** True when neither selector can refuse anything. */

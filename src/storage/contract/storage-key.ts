@@ -1,4 +1,6 @@
-/** Thread: any. From the keys of the contract (`/pods/default/a`) to the keys in the store (`/registry/pods/default/a`). */
+/**
+ * Thread: any. From the keys of the contract (`/pods/default/a`) to the keys in the store (`/registry/pods/default/a`).
+ */
 import path from 'node:path'
 import { StorageError } from './errors.js'
 
@@ -32,7 +34,9 @@ export class KeySpace {
     return this.#stored(key)
   }
 
-  /** The prefix of everything below a key; always ends in a slash, so that `/pods/foo` never takes in `/pods/foobar`. */
+  /**
+   * The prefix of everything below a key; always ends in a slash, so that `/pods/foo` never takes in `/pods/foobar`.
+   */
   prefix(key: string): string {
     checkSegments(key)
     return this.#stored(key.endsWith('/') ? key : `${key}/`)

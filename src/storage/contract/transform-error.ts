@@ -1,12 +1,15 @@
-/** Thread: any. Stored bytes that a provider cannot read, or a provider that cannot write just now. */
+/**
+ * Thread: any. The failures of encryption at rest: stored bytes that a provider cannot read, or a provider that cannot
+ * write now.
+ */
 import { StorageError } from './errors.js'
 
 export type TransformErrorCode =
-  /** Too short, wrong padding, not the message it should be. */
+  /** The bytes are too short, wrongly padded, or not the message they should be. */
   | 'malformed'
-  /** The key, the storage key or a byte of it is not the one it was written with. */
+  /** The encryption key, the storage key or a byte is not the one that the value was written with. */
   | 'authentication'
-  /** Plain text was expected and this carries the mark of encryption. */
+  /** Plain text was expected, and the bytes carry the mark of encryption. */
   | 'encrypted'
   /** No provider, or no key of the provider, claims these bytes. */
   | 'no-match'
@@ -23,11 +26,14 @@ export class TransformError extends Error {
   }
 }
 
-/** The key service could not be asked, or did not answer: that says nothing about the stored bytes. */
+/** Whether the key service could not be asked or did not answer. Such a failure says nothing about the stored bytes. */
 export const isKeyServiceFailure = (error: unknown): error is TransformError =>
   error instanceof TransformError && error.code === 'kms'
 
-/** Whoever reads is told that the storage cannot be reached; nothing may be deleted because of it. */
+/**
+ * The error for a read that fails because of the key service: the storage counts as unreachable, and the object must
+ * not be taken for corrupt and deleted.
+ */
 export const keyServiceUnreachable = (key: string, cause: TransformError): StorageError =>
   new StorageError(
     'unreachable',

@@ -2,7 +2,7 @@
 
 export interface TransformResult {
   readonly data: Uint8Array
-  /** Written with another than the newest key: an update must rewrite it even when nothing changed. */
+  /** The value was not written with the newest key: an update must rewrite it even when nothing changed. */
   readonly stale: boolean
 }
 

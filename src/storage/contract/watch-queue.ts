@@ -19,7 +19,7 @@ export class WatchQueue<T> implements WatchStream<T> {
   #room: (() => void) | undefined
   #open = true
 
-  /** `onClose` runs once, when it leaves `open`: the producer stops its work there. */
+  /** `onClose` runs once, when the queue leaves `open`: the producer stops its work there. */
   constructor(onClose: () => void, limit = QUEUE_LIMIT) {
     this.#onClose = onClose
     this.#limit = limit
@@ -29,7 +29,10 @@ export class WatchQueue<T> implements WatchStream<T> {
     return !this.#open
   }
 
-  /** Ignored once closed. The producer awaits room() before the next one; an ERROR may always be added. */
+  /**
+   * Adds an event; has no effect once the queue is closed. The producer awaits room() before the next event; an ERROR
+   * may always be added.
+   */
   push(event: WatchEvent<T>): void {
     if (!this.#open) return
     const reader = this.#readers.shift()
@@ -37,7 +40,10 @@ export class WatchQueue<T> implements WatchStream<T> {
     else this.#events.push(event)
   }
 
-  /** Undefined when there is room now. Also resolves when the queue is closed. */
+  /**
+   * Undefined when there is room for an event now; else a promise that resolves when there is, or when the queue is
+   * closed.
+   */
   room(): Promise<void> | undefined {
     if (!this.#open || this.#events.length < this.#limit) return undefined
     return new Promise((resolve) => {

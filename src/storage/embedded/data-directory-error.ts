@@ -1,21 +1,24 @@
-/** Thread: owner. Why a data directory cannot be opened. Nothing was written when one of these is thrown. */
+/**
+ * Thread: owner. The reasons why a data directory cannot be opened. Nothing was written to it when such an error is
+ * thrown.
+ */
 export type DataDirectoryErrorCode =
-  /** A live process, or this one, has it open. */
+  /** A live process, this one included, has the folder open. */
   | 'data-dir-locked'
-  /** It holds files that are not ours. */
+  /** The folder holds files that are not ours. */
   | 'data-dir-foreign'
-  /** It is ours, in a format that this version does not read. */
+  /** The folder is ours, in a format that this version does not read. */
   | 'data-dir-version'
-  /** It is ours and damaged. */
+  /** The folder is ours and damaged. */
   | 'data-dir-corrupt'
-  /** Everybody may write to it, and it is not ours to close. */
+  /** Everybody may write to the folder, and we may not change that. */
   | 'data-dir-open'
 
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'
   readonly code: DataDirectoryErrorCode
   readonly dataDir: string
-  /** data-dir-locked: the process that holds it, where known. */
+  /** With data-dir-locked: the process that holds the folder, where it is known. */
   readonly pid: number | undefined
 
   constructor(code: DataDirectoryErrorCode, dataDir: string, message: string, options?: { pid?: number }) {

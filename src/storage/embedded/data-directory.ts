@@ -5,8 +5,8 @@
  *   data.mdb       the store, and data.mdb-lock beside it, LMDB's table of readers
  *   owner.json     who has it open
  *
- * `initialised` turns true after the first durable commit: until then nothing was ever acknowledged, so a creation that was cut
- * short is simply begun again. Afterwards a store that is missing or damaged is an error and is left as it is.
+ * `initialised` turns true after the first durable commit: until then nothing was ever acknowledged, so a creation that
+ * was cut short is simply begun again. Afterwards a store that is missing or damaged is an error and is left as it is.
  */
 import {
   chmodSync,
@@ -33,10 +33,13 @@ const FORMAT_VERSION = 1
 const FORMAT_FILE = 'keelson.json'
 const FORMAT_TEMPORARY = 'keelson.json.tmp'
 const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
-/** What file systems put at the root of a fresh volume; and the server's certificates, which may come before the store. */
+/**
+ * What file systems put at the root of a fresh volume, and the folder of the server's certificates, which may be there
+ * before the store.
+ */
 const IGNORED = new Set(['lost+found', '.DS_Store', 'certs'])
 
-/** Throws unless the folder can be opened as it is, or is empty; creates and marks it in the latter case. */
+/** Throws unless the folder can be opened as it is, or is empty; an empty one is created and marked as ours. */
 export function prepareDataDirectory(dataDir: string): { initialised: boolean } {
   const names = namesIn(dataDir)
   keepOthersOut(dataDir, names)
@@ -69,8 +72,8 @@ export function prepareDataDirectory(dataDir: string): { initialised: boolean } 
 }
 
 /**
- * Secrets lie in the store in plain text unless they are encrypted: nobody else may read its file. LMDB creates files with
- * whatever the umask leaves, so the file is there before LMDB opens it; an empty one is a new store to it.
+ * Secrets lie in the store in plain text unless they are encrypted: nobody else may read its file. LMDB creates files
+ * with whatever the umask leaves, so the file is there before LMDB opens it; an empty one is a new store to it.
  */
 function ownFile(file: string): void {
   for (const name of [file, `${file}-lock`]) {
@@ -79,11 +82,11 @@ function ownFile(file: string): void {
   }
 }
 
-/** A folder that others may write to lets them put another store in its place. One of our own is closed to them. */
+/** Closes our own folder to others, because whoever may write to it could put another store in its place. */
 function keepOthersOut(dataDir: string, names: readonly string[]): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (found === undefined || (found.mode & 0o007) === 0) return
-  // Somebody's folder with other things in it is refused below, and left as it is.
+  // Only a folder that holds nothing but our files is closed; another one is refused later, and left as it is.
   if (found.uid === process.getuid?.() && names.every((name) => OURS.has(name))) {
     chmodSync(dataDir, found.mode & 0o770)
     return
@@ -97,7 +100,10 @@ export function markInitialised(dataDir: string): void {
   writeFormat(dataDir, true)
 }
 
-/** Only a file that LMDB cannot have finished creating: another process may be creating the store at this moment. */
+/**
+ * Removes only a file that LMDB cannot have finished creating: another process may be creating the store at this
+ * moment.
+ */
 function discardHalfMade(file: string, names: readonly string[]): void {
   if (!names.includes(DATA_FILE) || statSync(file).size === 0) return
   if (checkLmdbFile(file) !== undefined) rmSync(file)
@@ -128,12 +134,12 @@ function readFormat(dataDir: string): { initialised: boolean } {
     throw new DataDirectoryError(
       'data-dir-version',
       dataDir,
-      `is in format version ${String(found.version)}; this version of Keelson reads ${FORMAT_VERSION}`,
+      `is in format version ${String(found.version)}; this version of Keelson reads ${FORMAT_VERSION}: start the version that wrote it, or choose another --data-dir`,
     )
   return { initialised: found.initialised === true }
 }
 
-/** Whole or not at all, and on the disk before it returns. */
+/** Writes the file whole or not at all; it is on the disk when this returns. */
 function writeFormat(dataDir: string, initialised: boolean): void {
   const temporary = path.join(dataDir, FORMAT_TEMPORARY)
   const target = path.join(dataDir, FORMAT_FILE)
@@ -144,7 +150,10 @@ function writeFormat(dataDir: string, initialised: boolean): void {
   syncFolder(dataDir)
 }
 
-/** Another process that creates the same store at this moment may be further on already. */
+/**
+ * Links the file unless it is there: another process that creates the same store at this moment may have linked its
+ * own.
+ */
 function linkIfAbsent(temporary: string, target: string): void {
   try {
     linkSync(temporary, target)

@@ -27,21 +27,21 @@ const MAP_BYTES = 256 * 2 ** 30
 
 const MDB_MAP_FULL = -30792
 const FULL_CODES = [constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL]
-/** What a commit writes beyond its values: tree pages and the list of free ones. */
+/** The bytes that a commit writes beyond its values: tree pages and the list of free pages. */
 const ROOM_BYTES = 2 * 1024 * 1024
 /** As in etcd, an empty store is at revision 1 and its first write is 2. */
 const FIRST_STATE: EngineState = { revision: 1, compacted: 0, pruned: 0, lastLease: 0 }
 
 export interface DatabaseOptions {
   readonly dataDir: string
-  /** A store that need not outlive the process: no syncs. */
+  /** The store need not outlive the process, so nothing is synced. */
   readonly ephemeral?: boolean
 }
 
 export class Database {
   readonly tables: Tables
   readonly #root: RootDatabase<Buffer, string>
-  /** Where the room that is left can be asked for. */
+  /** The folder whose volume is asked how much room is left. */
   readonly #volume: string
   readonly #fence: number
 
@@ -61,14 +61,14 @@ export class Database {
       encoding: 'binary',
       overlappingSync: false,
       noSync: options.ephemeral ?? false,
-      // Commits are explicit blocks; a timer of lmdb-js's own would only delay them.
+      // Every commit is an explicit block; a timer of lmdb-js would only delay it.
       eventTurnBatching: false,
       mapSize: MAP_BYTES,
       maxDbs: 8,
     })
     try {
       const tables = openTables(root)
-      // Held from before the claim: it is how another process sees that this one lives.
+      // The read transaction is held from before the claim: by it another process sees that this one lives.
       const presence = root.useReadTransaction()
       const fence = claimOwnership(dataDir, root, tables.meta, () => {
         if (tables.meta.getBinary(STATE) === undefined)
@@ -84,7 +84,7 @@ export class Database {
     }
   }
 
-  /** The newest committed state. */
+  /** A snapshot of the newest committed state. */
   pin(expected?: EngineState): Snapshot {
     this.#root.resetReadTxn()
     const transaction = this.#root.useReadTransaction()
@@ -95,11 +95,11 @@ export class Database {
     return new Snapshot(this.tables, transaction, state)
   }
 
-  /** Resolves once everything is on the disk; when it rejects, nothing is. */
+  /** Resolves once all writes are on the disk; when it rejects, none is. */
   async commit(writes: readonly StagedWrite[], state: EngineState, slab: Slab): Promise<void> {
     const { meta } = this.tables
     const committed = meta.ifVersion(FENCE, this.#fence, () => {
-      // The promises of the single writes are the block's: lmdb-js settles them together.
+      // The promises of single writes are not awaited: lmdb-js settles them together with the block's.
       for (const write of writes) stage(this.tables, write)
       void meta.put(STATE, encodeState(state, slab), 0)
     })
@@ -113,7 +113,10 @@ export class Database {
       throw new StorageError('unreachable', 'another process has taken over the data directory; nothing was written')
   }
 
-  /** After a failed commit: whether LMDB still takes transactions, and what is on the disk. */
+  /**
+   * Called after a failed commit: throws when LMDB takes no more transactions, else gives the state that is on the
+   * disk.
+   */
   probe(): EngineState {
     return this.#root.transactionSync(() => {
       const bytes = this.tables.meta.getBinary(STATE)

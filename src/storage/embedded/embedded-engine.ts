@@ -31,19 +31,25 @@ import type { Snapshot } from './snapshot.js'
 import { MAX_KEY_BYTES } from './tables.js'
 import type { WriteBatch } from './write-batch.js'
 
-/** More than a client may send in one request (3 MiB), encoded and encrypted. */
+/** The largest value: more than a client may send in one request (3 MiB), encoded and encrypted. */
 const MAX_VALUE_BYTES = 4 * 1024 * 1024
-/** Entries looked at, and keys of a lease removed, in one commit: a few milliseconds of the writer's time. */
+/**
+ * How many entries are looked at, and how many keys of a lease are removed, in one commit: a few milliseconds of the
+ * writer's time.
+ */
 const PRUNE_ENTRIES_A_COMMIT = 256
 const LEASED_KEYS_A_COMMIT = 256
 const PROGRESS_INTERVAL_MS = 5000
 
 export interface EmbeddedEngineOptions {
-  /** Absent: in memory (a folder on tmpfs where there is one), gone with the process. */
+  /**
+   * The folder of the store. Without it the store is in memory (a folder on tmpfs where there is one), and gone with
+   * the process.
+   */
   readonly dataDir?: string
   readonly clock?: Clock
   readonly logger?: Logger
-  /** How often a quiet watch with `progressNotify` reports. */
+  /** How often a watch with `progressNotify` reports while nothing happens. */
   readonly progressIntervalMs?: number
 }
 
@@ -142,7 +148,7 @@ export class EmbeddedEngine implements KV {
     return this.openWatch(options)
   }
 
-  /** A watch whose progress can be asked for alone; for who serves the watches of several clients. */
+  /** Opens a watch whose progress can be asked for alone, for whoever serves the watches of several clients. */
   openWatch(options: KvWatchOptions): EmbeddedWatch {
     const watch = new EmbeddedWatch(this.#watchSource(), options)
     if (this.#closing !== undefined) watch.close()
@@ -217,13 +223,13 @@ export class EmbeddedEngine implements KV {
     const signal = options?.signal
     if (signal === undefined) return this.#commits.enqueue(bytes, apply)
     return this.#commits.enqueue(bytes, (batch) => {
-      // The last moment at which giving up means that nothing was written.
+      // This is the last moment at which a cancelled write can be given up without a trace.
       if (signal.aborted) throw aborted()
       return apply(batch)
     })
   }
 
-  /** The batch is on the disk: from here on everybody sees it. */
+  /** Makes a batch visible to everybody, once it is on the disk. */
   #publish(batch: WriteBatch): void {
     const previous = this.#snapshot
     this.#snapshot = this.#folder.database.pin(batch.state)
@@ -247,7 +253,7 @@ export class EmbeddedEngine implements KV {
     }
     loop()
       .catch((error: unknown) => {
-        // Compaction stands; the next one, or the next start, removes what this one left.
+        // The compaction stands: the next one, or the next start, prunes what this one left.
         this.#logger.warn({ err: error }, 'pruning the event log stopped early')
       })
       .finally(() => {

@@ -12,7 +12,7 @@ import { compactedError } from './history.js'
 import type { RecentEvents } from './recent-events.js'
 import type { Snapshot } from './snapshot.js'
 
-/** Bounds of one batch, and of the work between two turns of the event loop. */
+/** The most events of a batch, and the most entries that are looked at between two turns of the event loop. */
 const MAX_BATCH_EVENTS = 256
 const MAX_BATCH_BYTES = 1024 * 1024
 const MAX_LOG_ENTRIES_A_TURN = 512
@@ -45,7 +45,7 @@ export class EmbeddedWatch implements KvWatch {
     this.#next = options.startRevision > 0 ? options.startRevision : state.revision + 1
     this.established =
       this.#next <= state.compacted ? Promise.reject(compactedError(this.#next, state)) : Promise.resolve()
-    // A consumer that only pulls learns it from next(); its own handlers still see the rejection.
+    // A consumer that only pulls hears of the failure from next(); `established` must not count as unhandled then.
     this.established.catch(() => undefined)
   }
 
@@ -66,7 +66,7 @@ export class EmbeddedWatch implements KvWatch {
     }
   }
 
-  /** New events have been committed, or the engine is closing. */
+  /** Called when new events have been committed, and when the engine closes. */
   wake(): void {
     const wake = this.#wake
     this.#wake = undefined
@@ -98,7 +98,7 @@ export class EmbeddedWatch implements KvWatch {
       if (this.#next <= state.revision) {
         const events = this.#collect(state.revision)
         if (events.length > 0) return this.#deliver({ events, revision: this.#next - 1 })
-        // Nothing for this watch among many entries: others get their turn before it looks on.
+        // Among many entries none was for this watch: others get their turn before it looks further.
         if (this.#next <= state.revision) await nextTurn()
       } else if (this.#progressWanted) {
         return this.#deliver({ events: [], revision: state.revision })

@@ -14,7 +14,7 @@ export interface EngineFolder {
   close(): Promise<void>
 }
 
-/** Without a folder: a store in memory. */
+/** Opens the folder, or a store in memory when there is none. */
 export function openEngineFolder(dataDir: string | undefined): Promise<EngineFolder> {
   return dataDir === undefined ? openInMemory() : openOnDisk(path.resolve(dataDir))
 }
@@ -39,7 +39,7 @@ async function openOnDisk(dataDir: string): Promise<EngineFolder> {
 async function openInMemory(): Promise<EngineFolder> {
   const dataDir = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'keelson-'))
   const { database, snapshot } = await Database.open({ dataDir, ephemeral: true })
-  // LMDB keeps its files open: without names they go with the process, however that ends.
+  // LMDB keeps its files open: without a name they go with the process, however it ends.
   rmSync(dataDir, { recursive: true })
   return { dataDir: 'memory', database, snapshot, close: () => database.close() }
 }

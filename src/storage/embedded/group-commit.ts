@@ -13,16 +13,21 @@ import type { EngineState } from './records.js'
 import type { Snapshot } from './snapshot.js'
 import { WriteBatch } from './write-batch.js'
 
-/** Larger commits only add to everybody's wait: 256 writes of 2 KB already take longer than the sync itself. */
+/**
+ * The most commands of a commit. Larger ones only add to everybody's wait: 256 writes of 2 KB already take longer than
+ * the sync.
+ */
 const MAX_BATCH_COMMANDS = 512
 const MAX_BATCH_BYTES = 4 * 1024 * 1024
-/** What may wait. Beyond it a write is refused at once, before anything is done about it. */
+/** The most commands that may wait. Beyond it a write is refused at once, before anything is done about it. */
 const MAX_QUEUED_COMMANDS = 50_000
 const MAX_QUEUED_BYTES = 256 * 1024 * 1024
 
 interface Command {
   readonly bytes: number
-  /** Stages the command's writes; gives what to call after the commit. Throws to refuse only this command. */
+  /**
+   * Stages the command's writes; gives a function that is called after the commit. Throws to refuse this command alone.
+   */
   apply(batch: WriteBatch): () => void
   reject(error: Error): void
 }
@@ -31,7 +36,7 @@ export interface GroupCommitOptions {
   readonly database: Database
   readonly logger: Logger
   snapshot(): Snapshot
-  /** The batch is durable: make it visible. */
+  /** Makes the batch visible, now that it is durable. */
   onCommit(batch: WriteBatch): void
 }
 
@@ -65,7 +70,7 @@ export class GroupCommit {
     })
   }
 
-  /** Everything enqueued so far is still written; what comes later is refused. */
+  /** Everything enqueued so far is still written; later commands are refused. */
   stop(): Promise<void> {
     this.#stopping = true
     return new Promise((resolve) => {
@@ -85,7 +90,8 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#state !== 'idle') return
     this.#state = 'scheduled'
-    // Not a microtask: writers that were woken in this turn get to enqueue first, however many awaits they are deep.
+    // Scheduled with setImmediate and not as a microtask, so that writers that were woken in this turn enqueue first,
+    // however many awaits they are deep.
     setImmediate(() => void this.#commit())
   }
 
@@ -131,7 +137,7 @@ export class GroupCommit {
     return this.#queue.splice(0)
   }
 
-  /** Goes on only when LMDB still works and the disk is known to hold exactly what the snapshot shows. */
+  /** Goes on only when LMDB still works and the disk is known to hold exactly the state of the snapshot. */
   #afterFailure(error: unknown): StorageError {
     const failure = isStorageError(error) ? error : new StorageError('unreachable', String(error), { cause: error })
     try {

@@ -1,8 +1,8 @@
 /**
- * Thread: owner. Ranges, now and at older revisions. An older state is the index walked back: a key that has not
- * changed since stands as it is; for one that has, and for one deleted since (its grave tells), the log's chain of
- * entries of that key leads to the version of then. So the cost follows what changed within the range, not the
- * whole log.
+ * Thread: owner. Lists ranges, now and at older revisions. An older state is found by walking back from the index: a
+ * key that has not changed since then stands as it is; for a key that has changed, or was deleted (the table `graves`
+ * says so), the chain of its entries in the log leads back to the version of that time. So the cost follows from what
+ * changed within the range, not from the length of the log.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StorageError } from '../contract/errors.js'
@@ -10,7 +10,7 @@ import { type KeyValue, type KvListOptions, type KvListResult, prefixEnd } from 
 import { decodeIndexEntry, decodeRevision, type EngineState } from './records.js'
 import type { Snapshot } from './snapshot.js'
 
-/** Keys looked at before other work of the thread gets its turn: about a millisecond. */
+/** So many keys are looked at before other work of the thread gets its turn: about a millisecond. */
 const KEYS_A_TURN = 500
 
 interface KeyRange {
@@ -18,7 +18,7 @@ interface KeyRange {
   readonly end: string
 }
 
-/** Where the version of a key is that was valid at the wanted revision. */
+/** The version of a key that was valid at the wanted revision. */
 interface Found {
   readonly key: string
   readonly revision: number
@@ -72,7 +72,7 @@ function countKeys(snapshot: Snapshot, range: KeyRange): number {
   return rangeOf(range) ? snapshot.tables.keys.getKeysCount({ ...range, transaction: snapshot.transaction }) : 0
 }
 
-/** LMDB-js walks backwards over a range whose start lies after its end. */
+/** An empty range must not be asked for: lmdb-js walks backwards when the start lies after the end. */
 const rangeOf = (range: KeyRange): boolean => compareBytes(range.start, range.end) < 0
 
 async function findAt(snapshot: Snapshot, range: KeyRange, revision: number): Promise<Found[]> {
@@ -98,7 +98,7 @@ async function findAt(snapshot: Snapshot, range: KeyRange, revision: number): Pr
   return found.sort((a, b) => compareBytes(a.key, b.key))
 }
 
-/** The version that was valid at `revision`, or 0. An entry that has been pruned was a deletion. */
+/** The version that was valid at `revision`, or 0 when there was none. An entry that has been pruned was a deletion. */
 function walkBack(snapshot: Snapshot, newest: number, revision: number): number {
   let at = newest
   let entry = snapshot.logEntry(at, false)
@@ -124,7 +124,7 @@ async function inTurns<T>(items: readonly T[], visit: (item: T) => void): Promis
 
 const laterOf = (a: string, b: string): string => (compareBytes(a, b) < 0 ? b : a)
 
-/** By UTF-8 bytes; JavaScript's own order of strings differs outside the basic plane. */
+/** Compares UTF-8 bytes; JavaScript's own order of strings differs outside the basic plane. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

@@ -1,4 +1,7 @@
-/** Thread: owner. Serves the embedded engine, or what stands before it, to the ports of other threads; the other end is a RemoteKV. */
+/**
+ * Thread: owner. Serves the embedded engine, or the AppliedKV in front of it, to the ports of other threads. The other
+ * end of a port is a RemoteKV.
+ */
 import type { MessagePort } from 'node:worker_threads'
 import { Cancellation } from '../../lib/cancellation.js'
 import { toErrorRecord } from '../../protocol/error-record.js'
@@ -23,7 +26,7 @@ export class KvServer {
     this.#engine = engine
   }
 
-  /** Serves until the port closes or stop(). */
+  /** Serves the port until it closes or the server is stopped. */
   serve(port: MessagePort): void {
     const served = new ServedPort(this.#engine, port, () => this.#ports.delete(served))
     this.#ports.add(served)
@@ -77,7 +80,7 @@ class ServedPort {
   async #take<K extends OwnerCall>(call: K): Promise<void> {
     const { id, method, input, cancellable } = call
     try {
-      // The method map pairs each input with its handler; a union of calls loses that.
+      // The method map pairs each input with its handler; the union of calls does not show that to the compiler.
       const handle = this.#handlers[method] as (input: K['input'], options: CallOptions) => Promise<never>
       const result = await handle(input, cancellable ? this.#cancellation(id) : {})
       this.#reply({ id, result })
@@ -96,7 +99,7 @@ class ServedPort {
 
   #reply(reply: OwnerReply): void {
     if (this.#ended) return
-    // At the end of the turn: a commit answers many writers at once.
+    // Replies are sent at the end of the turn: a commit answers many writers at once.
     if (this.#replies.length === 0 && this.#written.length === 0) setImmediate(() => this.#flush())
     const revision = revisionOfPlainWrite(reply)
     if (revision === undefined) this.#replies.push(reply)
@@ -122,7 +125,8 @@ class ServedPort {
     return {
       get: async ({ key }, options) => {
         const found = await engine.get(key, options)
-        // Read for this call alone. What writes and watches give may be shared with other watches: that is copied.
+        // The value was read for this call alone, so it can be moved. Values of writes and watches may be shared with
+        // other watches: they are copied.
         if (found.kv !== undefined) this.#giveAway(found.kv.value)
         return found
       },
@@ -188,7 +192,7 @@ class ServedPort {
   }
 }
 
-/** A draft is for the watch cache in this thread; it does not travel. */
+/** An event without its draft, which is for the watch cache in this thread. */
 const portableEvent = ({ type, kv, prev }: KvEvent): KvEvent => ({
   type,
   kv: portable(kv),
@@ -198,7 +202,7 @@ const portableEvent = ({ type, kv, prev }: KvEvent): KvEvent => ({
 const portableResult = (result: KvWriteResult): KvWriteResult =>
   result.kv === undefined ? result : { ...result, kv: portable(result.kv) }
 
-/** Writers in this thread may pass values that are part of larger buffers. */
+/** A key-value whose value is no part of a larger buffer, as writers in this thread may pass it. */
 const portable = (kv: KeyValue): KeyValue =>
   kv.value.byteLength === kv.value.buffer.byteLength ? kv : { ...kv, value: exactBytes(kv.value) }
 

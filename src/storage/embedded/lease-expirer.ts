@@ -3,7 +3,9 @@ import type { Clock, Timer } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
 import type { LeaseId } from '../contract/kv.js'
 
-/** Timers of Node.js end at 2^31 ms; a look every hour is enough for longer leases. */
+/**
+ * The longest wait for a lease: timers of Node.js end at 2^31 ms, and a look every hour is enough for longer leases.
+ */
 const LONGEST_WAIT_MS = 3_600_000
 const RETRY_MS = 1000
 

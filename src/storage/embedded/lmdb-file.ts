@@ -12,7 +12,7 @@ const META_FLAG = 0x08
 const BRANCH_FLAG = 0x01
 const LEAF_FLAG = 0x02
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
-/** Within a meta record: two table records of 48 bytes follow the magic, version, address and map size. */
+/** Offsets in a meta record: two table records of 48 bytes follow the magic, version, address and map size. */
 const FREE_TABLE = 24
 const MAIN_TABLE = FREE_TABLE + 48
 const LAST_PAGE = MAIN_TABLE + 48
@@ -29,7 +29,7 @@ interface Meta {
   readonly roots: readonly bigint[]
 }
 
-/** What is wrong with the file, for a message; undefined when nothing is. Only reads. */
+/** What is wrong with the file, for a message; undefined when it is sound. The file is only read. */
 export function checkLmdbFile(file: string): string | undefined {
   const descriptor = openSync(file, 'r')
   try {
@@ -47,7 +47,8 @@ function check(descriptor: number, fileBytes: number): string | undefined {
   const meta = second.transaction > first.transaction ? second : first
   const pages = Math.floor(fileBytes / meta.pageBytes)
   if (pages > meta.lastPage) return undefined
-  // A file may end early when its last pages are free ones. That is rare: then it is worth looking at every page in use.
+  // The file ends before its last page. That is rare and allowed when those pages are free: then every page in use is
+  // looked at.
   const missing = new PageWalk(descriptor, meta.pageBytes, pages).firstMissing(meta.roots)
   return missing === undefined
     ? undefined
@@ -72,7 +73,7 @@ function readMeta(descriptor: number, offset: number): Meta | string {
   }
 }
 
-/** Follows every reference from the roots, reading tree pages only. */
+/** Follows every reference from the roots; only pages of trees are read. */
 class PageWalk {
   readonly #descriptor: number
   readonly #pageBytes: number

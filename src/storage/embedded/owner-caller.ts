@@ -38,7 +38,7 @@ export class OwnerCaller {
     this.#port.on('close', this.#onClose)
   }
 
-  /** Sends nothing more; the other end closes what this one had open. */
+  /** Sends nothing more; the owner closes the watches that this end had open. */
   stop(): void {
     this.#end('this KV is closed')
     this.#port.off('message', this.#onMessage)
@@ -67,7 +67,7 @@ export class OwnerCaller {
     return this.#pending.wait(id, release) as Promise<OwnerResult<K>>
   }
 
-  /** Gives the call up when its signal aborts or its time is over; what is returned ends the waiting for both. */
+  /** Gives the call up when its signal aborts or its time is over. The function it returns ends both. */
   #limit(id: number, { signal, timeoutMs }: CallOptions): () => void {
     const onAbort = (): void => this.#giveUp(id, 'the caller gave up')
     signal?.addEventListener('abort', onAbort, { once: true })
@@ -87,7 +87,7 @@ export class OwnerCaller {
   }
 
   #enqueue(call: OwnerCall): void {
-    // At the end of the turn, so that whoever else calls in it shares the message.
+    // Sent at the end of the turn, so that all calls of the turn share a message.
     if (this.#calls.push(call) === 1) setImmediate(() => this.#flush())
   }
 

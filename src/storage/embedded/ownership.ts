@@ -1,9 +1,9 @@
 /**
  * Thread: owner. One process at a time on a data directory.
  *
- * The claim is a record in the store, changed inside LMDB's write lock (which the system gives up when its holder dies).
- * Whether its author still lives is asked of LMDB's table of readers: an engine always holds a read transaction, and
- * LMDB marks each process there with a record lock that ends with the process. So a claim left by kill -9 never
+ * The claim is a record in the store, changed inside LMDB's write lock (which the system gives up when its holder
+ * dies). Whether its author still lives is asked of LMDB's table of readers: an engine always holds a read transaction,
+ * and LMDB marks each process there with a record lock that ends with the process. So a claim left by kill -9 never
  * blocks, and process ids that were reused do not confuse it. Works wherever LMDB does.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,12 +12,12 @@ import type { RootDatabase } from 'lmdb'
 import { DataDirectoryError } from './data-directory-error.js'
 import { FENCE, type Table } from './tables.js'
 
-/** Who has the folder open; for messages and for a second open in the same process. */
+/** The file that says who has the folder open, for messages and for a second open in the same process. */
 export const OWNER_FILE = 'owner.json'
 
 interface Owner {
   readonly pid: number
-  /** Tells this run of a process id from others. */
+  /** When the process started, which tells it from others that had the same id. */
   readonly started: string
 }
 
@@ -33,7 +33,7 @@ export function claimOwnership(
     const previous = entry === undefined ? undefined : parseOwner(entry.value.toString())
     root.readerCheck()
     const readers = livePids(root.readerList())
-    // This process has one reader by now; a second one under its id is a process of another pid namespace.
+    // This process has one reader by now; a second one with its id is a process in another pid namespace.
     const mine = readers.filter((pid) => pid === process.pid).length
     const holder = previous !== undefined && readers.includes(previous.pid) ? previous.pid : undefined
     if (holder !== undefined && (holder !== process.pid || mine > 1)) throw locked(dataDir, holder)
@@ -44,7 +44,7 @@ export function claimOwnership(
   })
 }
 
-/** Must come before LMDB opens the files: a second open and close in one process would drop the record locks. */
+/** Must be called before LMDB opens the files: a second open and close in one process would drop the record locks. */
 export function refuseSecondOpen(dataDir: string): void {
   const owner = readOwner(dataDir)
   const self = thisProcess()
@@ -63,7 +63,7 @@ function readOwner(dataDir: string): Owner | undefined {
   try {
     return parseOwner(readFileSync(path.join(dataDir, OWNER_FILE), 'utf8'))
   } catch (error) {
-    // No file, or no folder at all: what else is wrong with it is not said here.
+    // Without the file, or the folder, nobody has it open.
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
@@ -95,10 +95,10 @@ function thisProcess(): Owner {
   return { pid: process.pid, started: startOfThisProcess() }
 }
 
-/** Linux knows the exact tick; elsewhere the wall time of the start has to do. */
+/** Linux tells the tick at which a process started; elsewhere it is computed from the wall time. */
 function startOfThisProcess(): string {
   try {
-    // The command in parentheses may hold anything; the start time is the 20th field after it.
+    // The command in parentheses may hold any character; the start time is the 20th field after it.
     const fields = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\)/s, '').trim().split(' ')
     return `ticks-${fields[19]}`
   } catch {
@@ -106,7 +106,7 @@ function startOfThisProcess(): string {
   }
 }
 
-/** The reader list is a table: a heading, then one line a reader that starts with its pid. */
+/** LMDB's list of readers is a table: a heading, then a line a reader that starts with its pid. */
 function livePids(readerList: string): number[] {
   return [...readerList.matchAll(/^[ \t]*(\d+)[ \t]+[0-9a-f]+\s/gm)].map((line) => Number(line[1]))
 }

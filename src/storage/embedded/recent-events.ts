@@ -1,10 +1,11 @@
 /**
- * Thread: owner. The newest events in memory, shared by all watches: each is only a revision into it. A watch that falls
- * behind it reads the log instead, and holds nothing back. Every revision has exactly one event.
+ * Thread: owner. The newest events, in memory, shared by all watches: a watch keeps no events of its own, only its next
+ * revision. A watch that is behind the oldest event here reads the log instead, so slow watches hold nothing back.
+ * Every revision has exactly one event.
  */
 import type { KvEvent } from '../contract/kv.js'
 
-/** Enough for a commit of the largest size and a consumer that is a few commits behind. */
+/** Enough events for a commit of the largest size and a consumer that is a few commits behind. */
 const MAX_EVENTS = 4096
 const MAX_BYTES = 32 * 1024 * 1024
 
@@ -29,7 +30,7 @@ export class RecentEvents {
     this.#first += drop
   }
 
-  /** Undefined when it is not in memory any more. */
+  /** The event of a revision; undefined when it is not in memory any more. */
   at(revision: number): KvEvent | undefined {
     return this.#events[revision - this.#first]
   }

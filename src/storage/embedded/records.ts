@@ -31,22 +31,22 @@ export interface IndexEntry {
 export interface LogEntry {
   readonly type: 'put' | 'delete'
   readonly kv: KeyValue
-  /** The entry of the same key before this one, a deletion included; 0 when there was none. */
+  /** The revision of the entry of the same key before this one, a deletion included; 0 when there was none. */
   readonly previous: number
 }
 
 export interface EngineState {
   readonly revision: number
-  /** History up to here is gone for callers. */
+  /** History up to this revision is gone for callers. */
   readonly compacted: number
-  /** History up to here has been removed from the log; behind `compacted` while a compaction is at work. */
+  /** History up to this revision has been removed from the log; less than `compacted` while a compaction is at work. */
   readonly pruned: number
   readonly lastLease: number
 }
 
 export interface LeaseRecord {
   readonly ttlSeconds: number
-  /** Wall time, so that a lease also runs while the process is down. */
+  /** When the lease ends, in wall time, so that it also runs while the process is down. */
   readonly expiresAtMs: number
 }
 
@@ -56,7 +56,7 @@ export class Slab {
   #used = 0
   #bytes = 0
 
-  /** Handed out so far. */
+  /** How many bytes have been handed out. */
   get bytes(): number {
     return this.#bytes
   }
@@ -164,7 +164,7 @@ export function decodeLease(bytes: Buffer): LeaseRecord {
   return { ttlSeconds: bytes.readDoubleLE(0), expiresAtMs: bytes.readDoubleLE(8) }
 }
 
-/** Keys of `leased`: the lease's number in front, so that the keys of one lease lie together. */
+/** A key of the table `leased`: the lease's number in front, so that the keys of one lease lie together. */
 export function leasedKey(lease: LeaseId, key: string): Buffer {
   const bytes = Buffer.allocUnsafe(8 + Buffer.byteLength(key))
   bytes.writeBigInt64BE(lease, 0)

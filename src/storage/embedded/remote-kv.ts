@@ -109,7 +109,7 @@ export class RemoteKV implements KV {
     return this.#caller.call('databaseSizes', {}, options)
   }
 
-  /** The engine stays open: it is its owner's. */
+  /** Closes this end only: the engine is its owner's. */
   async close(): Promise<void> {
     this.#closed = true
     for (const watch of [...this.#watches]) watch.close()
@@ -117,5 +117,5 @@ export class RemoteKV implements KV {
   }
 }
 
-/** The body stays the caller's: it is copied, without what may lie around it. */
+/** The draft with a copy of its body, which stays the caller's. */
 const portable = (draft: RecordDraft): RecordDraft => ({ ...draft, body: exactBytes(draft.body) })

@@ -1,4 +1,4 @@
-/** Thread: pool. One watch over the port: asks for a batch when its consumer does. */
+/** Thread: pool. One watch over the port. It asks the owner for a batch only when its consumer asks for one. */
 import { isStorageError } from '../contract/errors.js'
 import type { KvWatch, KvWatchBatch, KvWatchOptions } from '../contract/kv.js'
 import type { OwnerCaller } from './owner-caller.js'
@@ -22,9 +22,9 @@ export class RemoteWatch implements KvWatch {
     this.#options = options
     this.#onClose = onClose
     const { key, prefix, startRevision, progressNotify = false } = options
-    // Posted at the end of the turn, and before any pull: the owner takes calls in order.
+    // The call is posted at the end of the turn, before any pull: the owner takes calls in order.
     this.established = caller.call('openWatch', { watch: id, key, prefix, startRevision, progressNotify })
-    // A consumer that only pulls learns it from next(); its own handlers still see the rejection.
+    // A consumer that only pulls hears of the failure from next(); `established` must not count as unhandled then.
     this.established.catch(() => undefined)
   }
 
@@ -39,7 +39,7 @@ export class RemoteWatch implements KvWatch {
     const pull = this.#caller.call('pullWatch', { watch: this.#id })
     try {
       const batch = await Promise.race([pull, this.#whenClosed])
-      // Closed while a batch was on its way: nobody wants it any more.
+      // The watch was closed while the batch was on its way.
       if (this.#closed) return undefined
       if (batch === undefined) this.close()
       return batch
@@ -56,7 +56,7 @@ export class RemoteWatch implements KvWatch {
     this.#options.signal?.removeEventListener('abort', this.#abort)
     this.#onClose()
     this.#settleClosed()
-    // When the port is gone, so is the watch.
+    // When the port is gone, the owner has closed the watch.
     this.#caller.call('closeWatch', { watch: this.#id }).catch(() => undefined)
   }
 }

@@ -32,7 +32,7 @@ export class Snapshot {
     this.#options = { transaction }
   }
 
-  /** For work that goes over several turns; pair it with release(). */
+  /** Keeps the snapshot for work that goes over several turns; release() ends that. */
   retain(): this {
     assert(this.#uses > 0, 'a released snapshot was used again')
     this.#uses++
@@ -49,7 +49,7 @@ export class Snapshot {
     return bytes === undefined ? undefined : decodeIndexEntry(bytes)
   }
 
-  /** The revision of the deletion of a key that is not live. */
+  /** The revision at which a key was deleted; 0 for a key without a grave. */
   grave(key: string): number {
     const bytes = this.tables.graves.getBinaryFast(key, this.#options)
     return bytes === undefined ? 0 : decodeRevision(bytes)
@@ -72,7 +72,7 @@ export class Snapshot {
     return entry.kv
   }
 
-  /** What happened at a revision, with what it replaced: later than the compacted one, both are still there. */
+  /** The event of a revision, with what it replaced: after the compacted revision both are still there. */
   event(revision: number): KvEvent {
     const entry = this.logEntry(revision)
     assert(entry !== undefined, `the log has no entry at revision ${revision}`)

@@ -1,16 +1,16 @@
 /** Thread: owner. The tables of the store and how their keys are written; records.ts has their values. */
 import type { Database as LmdbDatabase, RootDatabase, Transaction } from 'lmdb'
 
-/** lmdb-js's own bound with the system's page size. */
+/** The longest key that lmdb-js takes with the system's page size. */
 export const MAX_KEY_BYTES = 1978
 export const DATA_FILE = 'data.mdb'
 export const FENCE = 'fence'
 export const STATE = 'state'
 
-/** lmdb-js takes these options; its types leave them out. */
+/** A table of LMDB, with the options that lmdb-js takes and its types leave out. */
 export interface Table<K extends string | number | Buffer>
   extends Omit<LmdbDatabase<Buffer, K>, 'getBinaryFast' | 'put'> {
-  /** The buffer is reused by the next read. */
+  /** Reads a value into a buffer that the next read reuses. */
   getBinaryFast(key: K, options?: { readonly transaction?: Transaction }): Buffer | undefined
   put(key: K, value: Buffer, versionOrOptions?: number | { readonly append: boolean }): Promise<boolean>
 }
@@ -24,13 +24,13 @@ export interface Tables {
   readonly meta: Table<string>
 }
 
-/** A change of one table; no value: remove. */
+/** A change of one table; without a value the key is removed. */
 export type StagedWrite =
   | { readonly table: 'keys' | 'graves'; readonly key: string; readonly value: Buffer | undefined }
   | { readonly table: 'log'; readonly key: number; readonly value: Buffer | undefined }
   | { readonly table: 'leases' | 'leased'; readonly key: Buffer; readonly value: Buffer | undefined }
 
-/** Raw UTF-8: LMDB compares bytes, which is the order the contract asks for. */
+/** Keys are raw UTF-8: LMDB compares bytes, which is the order that the contract asks for. */
 const textKeys = {
   writeKey: (key: string, target: Buffer, start: number): number => start + target.write(key, start),
   readKey: (source: Buffer, start: number, end: number): string => source.toString('utf8', start, end),

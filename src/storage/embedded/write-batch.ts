@@ -1,6 +1,7 @@
 /**
  * Thread: owner. The writes of one commit: comparisons see the committed snapshot overlaid with what this batch has
- * changed so far, in order. Nothing outside knows of a batch before it is on the disk, so a batch that fails is dropped.
+ * changed so far, in order. Nothing outside knows of a batch before it is on the disk, so a batch that fails is
+ * dropped.
  */
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { StorageError } from '../contract/errors.js'
@@ -23,7 +24,7 @@ import type { StagedWrite } from './tables.js'
 
 const NO_VALUE = new Uint8Array(0)
 
-/** Of a key, as the batch has left it so far. */
+/** A key as the batch has left it so far. */
 type Overlay = { readonly live: true; readonly kv: KeyValue } | { readonly live: false; readonly grave: number }
 
 export interface ConditionalWrite {
@@ -57,7 +58,7 @@ export class WriteBatch {
     return this.#state
   }
 
-  /** False: every comparison failed, and there is nothing to commit. */
+  /** False when every comparison failed, so that there is nothing to commit. */
   get dirty(): boolean {
     return this.#dirty
   }
@@ -127,7 +128,7 @@ export class WriteBatch {
       const current = this.#index(key)
       if (current?.lease === lease) this.#remove(key, current)
     }
-    // Keys attached earlier in this very batch are not in the snapshot.
+    // Keys that were attached earlier in this batch are not in the snapshot.
     for (const [key, overlay] of this.#overlay)
       if (overlay.live && overlay.kv.lease === lease) this.#remove(key, overlay.kv)
     this.#leases.set(lease, undefined)
@@ -137,8 +138,8 @@ export class WriteBatch {
   }
 
   /**
-   * History up to `revision` is gone from now on; the log is pruned in later batches. What is compacted already stays so:
-   * several who compact by the clock need not agree who comes first.
+   * History up to `revision` is gone from now on; the log is pruned in later batches. A lower revision than the
+   * compacted one has no effect: several who compact by the clock need not agree who comes first.
    */
   compact(revision: number): void {
     const { compacted, revision: currentRevision } = this.#state

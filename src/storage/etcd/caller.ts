@@ -20,7 +20,10 @@ export interface ReadOptions extends CallOptions {
   readonly maxReplyBytes?: number
 }
 
-/** A server that was silent for this long is passed over for a while; a shorter deadline says more of the caller. */
+/**
+ * A server that was silent for this long is passed over for a while. Silence within a shorter deadline says more of the
+ * caller than of the server.
+ */
 const SILENCE_MS = 1000
 
 export class Caller {
@@ -44,7 +47,7 @@ export class Caller {
     for (;;) {
       const channel = await endpoints.acquire(deadlineMs - clock.monotonicMs(), options.signal)
       const remainingMs = deadlineMs - clock.monotonicMs()
-      // Leaves time to ask another server, where there is one and the question may be asked twice.
+      // Half of the time is left to ask another server, where there is one and the question may be asked twice.
       const timeoutMs = repeatable && endpoints.size > 1 ? remainingMs / 2 : remainingMs
       if (timeoutMs <= 0) throw new GrpcError(GrpcStatus.deadlineExceeded, 'no time left', { notSent: true })
       try {

@@ -24,19 +24,22 @@ export interface ChannelOptions {
   readonly connectTimeoutMs: number
   readonly keepaliveIntervalMs: number
   readonly keepaliveTimeoutMs: number
-  /** Called once, when no more calls can be started on it. */
+  /** Called once, when no more calls can be started on the channel. */
   readonly onUnusable: (reason: Error) => void
 }
 
-/** What a stream that nobody reads may hold; also the most that is under way for a range. */
+/** The most bytes that a stream holds when nobody reads it, and that are under way for a range. */
 const STREAM_WINDOW_BYTES = 1024 * 1024
-/** Never the limit: credit is given back at once, so that a held stream does not hold the others. */
+/**
+ * The connection's window is never the limit: credit is given back at once, so that a held stream does not hold the
+ * others.
+ */
 const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024
 
 export class GrpcChannel {
   readonly #options: ChannelOptions
   #connection: Http2Connection | undefined
-  /** By method and what else goes into them: the same bytes for every call. */
+  /** Encoded headers by method and timeout: the same bytes serve every call. */
   readonly #headerBlocks = new Map<string, Buffer>()
   #state: 'new' | 'connecting' | 'open' | 'draining' | 'closed' = 'new'
   #calls = 0
@@ -81,7 +84,7 @@ export class GrpcChannel {
     })
   }
 
-  /** One request, one reply. `frame` is the request with gRPC's prefix. */
+  /** A call with one request and one reply. `frame` is the request with gRPC's prefix. */
   unary(method: string, frame: Buffer, options: UnaryOptions): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const call = new UnaryCall(options, this.#options.clock, resolve, reject, () => this.#reason())
@@ -93,7 +96,7 @@ export class GrpcChannel {
     })
   }
 
-  /** A stream in both directions; `requireLeader`: the server ends it when it loses its leader. */
+  /** Opens a stream in both directions. `requireLeader`: the server ends it when it loses its leader. */
   stream(method: string, requireLeader: boolean, handlers: StreamHandlers): Http2Stream {
     return this.#open(method, handlers, { requireLeader })
   }
@@ -128,7 +131,7 @@ export class GrpcChannel {
     method: string,
     { timeoutMs, requireLeader = false }: { readonly timeoutMs?: number; readonly requireLeader?: boolean },
   ): Buffer {
-    // The server's deadline need not be as exact as ours: in whole seconds there are few blocks to keep.
+    // The server's deadline need not be as exact as ours: in whole seconds there are few blocks of headers to keep.
     const timeout = timeoutMs === undefined ? '' : `${Math.max(1, Math.ceil(timeoutMs / 1000))}S`
     const name = `${method} ${timeout} ${requireLeader}`
     let block = this.#headerBlocks.get(name)

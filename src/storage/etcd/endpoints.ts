@@ -29,20 +29,20 @@ export interface EndpointsOptions {
 interface Endpoint {
   readonly url: string
   channel: GrpcChannel | undefined
-  /** Kept only to close it. */
+  /** The channel that is being connected; kept only to close it. */
   connecting: GrpcChannel | undefined
-  /** In a row; a call that succeeds sets it back. */
+  /** How many failures came in a row; a call that succeeds sets it back to 0. */
   failures: number
   retryAtMs: number
   lastError: Error | undefined
-  /** Somebody was told; not again until it has answered. */
+  /** Whether the trouble was logged; it is not logged again until the server has answered. */
   reported: boolean
 }
 
 export class Endpoints {
   readonly #options: EndpointsOptions
   readonly #endpoints: readonly Endpoint[]
-  /** Woken whenever an endpoint changes its state. */
+  /** Called whenever an endpoint changes its state. */
   #waiters: (() => void)[] = []
   #closed = false
 
@@ -83,7 +83,7 @@ export class Endpoints {
     }
   }
 
-  /** A call on this channel worked. */
+  /** Says that a call on this channel worked. */
   succeeded(channel: GrpcChannel): void {
     const endpoint = this.#endpoints.find((e) => e.channel === channel)
     if (endpoint !== undefined && endpoint.failures > 0) {
@@ -92,7 +92,7 @@ export class Endpoints {
     }
   }
 
-  /** The server behind this channel did not do its work: prefer another for a while. */
+  /** Says that the server behind this channel did not do its work: another one is preferred for a while. */
   failed(channel: GrpcChannel, error: Error): void {
     const endpoint = this.#endpoints.find((e) => e.channel === channel)
     if (endpoint !== undefined && endpoint.retryAtMs <= this.#options.clock.monotonicMs())
@@ -168,7 +168,7 @@ export class Endpoints {
     this.#wake()
   }
 
-  /** When something may change by itself; an endpoint that is connecting wakes the waiters when it is done. */
+  /** When the next backoff ends. An endpoint that is connecting wakes the waiters itself when it is done. */
   #nextRetryMs(nowMs: number): number {
     let next = Number.POSITIVE_INFINITY
     for (const endpoint of this.#endpoints) {
@@ -184,7 +184,7 @@ export class Endpoints {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      // One more millisecond: a timer may fire a fraction early, and would then be set again for nothing.
+      // One millisecond more, because a timer may fire a fraction early and would then be set again for nothing.
       const timer = this.#options.clock.after(Math.max(0, timeoutMs) + 1, done)
       signal?.addEventListener('abort', done, { once: true })
       this.#waiters.push(done)

@@ -1,6 +1,6 @@
 /**
- * Thread: any. What is rare, through etcd3: status, leases, compaction. etcd3 reads its protocol files when it is
- * loaded, which takes longer than everything else at start, so it is loaded when it is first needed.
+ * Thread: any. The rare calls (status, leases, compaction), through the package etcd3. It reads its protocol files when
+ * it is loaded, which takes longer than everything else at start; so it is loaded when it is first needed.
  */
 import type { Etcd3, IOptions, IStatusResponse } from 'etcd3'
 import type { Clock } from '../../lib/clock.js'
@@ -18,7 +18,7 @@ export interface EtcdAdminOptions {
   readonly clock: Clock
 }
 
-/** Servers are upgraded while we run. */
+/** A server's version is asked for again after this time: servers are upgraded while we run. */
 const VERSION_LIFETIME_MS = 60_000
 
 export class EtcdAdmin {
@@ -42,7 +42,7 @@ export class EtcdAdmin {
     return BigInt(reply.ID)
   }
 
-  /** A revision that is compacted already is no failure: what was wanted is so. */
+  /** A revision that is compacted already is no failure. */
   async compact(revision: number, options?: CallOptions): Promise<void> {
     const etcd3 = await this.#cluster()
     try {
@@ -52,7 +52,7 @@ export class EtcdAdmin {
     }
   }
 
-  /** Of the servers that answer; throws when none does. */
+  /** The sizes that the answering servers tell; throws when none answers. */
   async databaseSizes(options?: CallOptions): Promise<{ endpoint: string; bytes: number }[]> {
     const { endpoints } = this.#options
     const answers = await Promise.allSettled(endpoints.map((endpoint) => this.#status(endpoint, options)))
@@ -64,7 +64,7 @@ export class EtcdAdmin {
     return sizes
   }
 
-  /** False also when the server does not say what it is. */
+  /** False also when the server does not tell its version. */
   progressTrusted(endpoint: string): Promise<boolean> {
     const nowMs = this.#options.clock.monotonicMs()
     const known = this.#versions.get(endpoint)
@@ -88,7 +88,7 @@ export class EtcdAdmin {
   close(): void {
     this.#closed = true
     const opened = [...this.#single.values(), ...(this.#whole === undefined ? [] : [this.#whole])]
-    // One that failed to open has nothing to close.
+    // A client that failed to open has nothing to close.
     for (const etcd3 of opened) void etcd3.then((e) => e.close()).catch(() => undefined)
   }
 

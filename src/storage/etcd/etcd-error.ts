@@ -31,7 +31,7 @@ export function toStorageError(error: unknown, what: string): StorageError {
   return new StorageError(storageCodeOf(status, message), `etcd: ${what}: ${message}`, { cause: error })
 }
 
-/** Whether another server may well answer where this one did not. */
+/** Whether another server may answer where this one did not. */
 export function isServerTrouble(error: GrpcError): boolean {
   return storageCodeOf(error.status, error.message) === 'unreachable' && error.status !== GrpcStatus.cancelled
 }

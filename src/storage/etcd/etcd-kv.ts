@@ -43,27 +43,27 @@ import { MAX_REPLY_BYTES, RangePager } from './range-pager.js'
 import type { TlsOptions } from './tls-options.js'
 
 export interface EtcdKVOptions {
-  /** `https://host:2379` or `http://…`; all of one cluster. */
+  /** The servers of one cluster: `https://host:2379` or `http://…`. */
   readonly endpoints: readonly string[]
   readonly tls?: TlsOptions | undefined
   readonly clock?: Clock
   readonly random?: Random
   readonly logger?: Logger
-  /** For calls that state no deadline of their own. */
+  /** The deadline of calls that state none. */
   readonly timeoutMs?: number
   readonly connectTimeoutMs?: number
-  /** etcd refuses more than one ping in five seconds. */
+  /** Time between two pings; etcd refuses more than one in five seconds. */
   readonly keepaliveIntervalMs?: number
   readonly keepaliveTimeoutMs?: number
   readonly backoffBaseMs?: number
   readonly backoffCapMs?: number
   /** Bytes of events that a watch may hold for a consumer that is slow; see etcd-watch.ts. */
   readonly watchBufferBytes?: number
-  /** Told of the drafts of writes when they are sent: etcd has no use for them. */
+  /** Is told of the draft of a write when the write is sent: etcd has no use for it. */
   readonly onDraft?: (key: string, value: Uint8Array, draft: RecordDraft) => void
 }
 
-/** Above etcd's own election timeout, so that a change of leader is waited out. */
+/** Longer than etcd's own election timeout, so that a change of leader is waited out. */
 const DEFAULT_TIMEOUT_MS = 10_000
 const DEFAULT_CONNECT_TIMEOUT_MS = 3_000
 const DEFAULT_KEEPALIVE_INTERVAL_MS = 10_000
@@ -71,12 +71,14 @@ const DEFAULT_KEEPALIVE_TIMEOUT_MS = 5_000
 const DEFAULT_BACKOFF_BASE_MS = 50
 const DEFAULT_BACKOFF_CAP_MS = 2_000
 const DEFAULT_WATCH_BUFFER_BYTES = 1024 * 1024
-/** A list of the current state whose revision is compacted meanwhile starts anew; more than this is a loop. */
+/**
+ * A list of the current state starts anew when its revision is compacted meanwhile; after so many attempts it fails.
+ */
 const LIST_ATTEMPTS = 3
 
 const RANGE = '/etcdserverpb.KV/Range'
 const TXN = '/etcdserverpb.KV/Txn'
-/** Never exists: the cheapest linearizable question. */
+/** A key that never exists: reading it is the cheapest linearizable question. */
 const NO_KEY = '\0keelson'
 
 export class EtcdKV implements KV {
@@ -177,7 +179,7 @@ export class EtcdKV implements KV {
     await Promise.all([...this.#watches].map((watch) => watch.requestProgress()))
   }
 
-  /** Whether requestProgress leads to progress batches: older servers report it too early, and are not asked. */
+  /** Whether requestProgress leads to progress batches: older servers report progress too early, and are not asked. */
   progressTrusted(): Promise<boolean> {
     return this.#admin.progressTrustedEverywhere()
   }
@@ -264,7 +266,7 @@ export class EtcdKV implements KV {
       })
       const response = decodeRange(reply)
       page?.onReply(response.kvs.length, reply.length)
-      // Nothing is compacted beyond the newest revision: the store was restored from a backup.
+      // Nothing can be compacted beyond the newest revision: the store was restored from a backup.
       if (response.revision < this.#compactedRevision) this.#compactedRevision = 0
       return response
     } catch (error) {
@@ -274,7 +276,10 @@ export class EtcdKV implements KV {
     }
   }
 
-  /** Undefined also when the revision is compacted. Goes on until it is known: an event is delivered once. */
+  /**
+   * The key at a revision; undefined also when the revision is compacted. Tries until it is known, because an event is
+   * delivered once.
+   */
   async #readAt(key: string, revision: number): Promise<KeyValue | undefined> {
     while (revision >= this.#compactedRevision && !this.#closed) {
       try {
@@ -303,7 +308,7 @@ export class EtcdKV implements KV {
     }
   }
 
-  /** A range does not say up to where history is gone; a watch from the same revision does. */
+  /** Adds the compacted revision to the error: a range does not tell it, but a watch from the same revision does. */
   async #withCompactRevision(error: StorageError, revision: number): Promise<StorageError> {
     if (this.#compactedRevision < revision) {
       const probe = this.watch({ key: NO_KEY, prefix: false, startRevision: revision })

@@ -4,16 +4,18 @@
  *   starting ── server accepts ──▶ running ── stream breaks ──▶ waiting ── backoff ──▶ running …
  *                                     └── compacted, refused ──▶ failed      close() from anywhere ──▶ closed
  *
- * The consumer pulls. What it has not pulled is held up to `bufferBytes`; then the stream is not read, and flow
- * control stops the server, for this watch alone. After a break it goes on from the first revision that is not
- * complete in the buffer: what is complete was or will be delivered, what is not is sent again from its beginning.
+ * The consumer pulls. Events that it has not pulled are held up to `bufferBytes`; beyond that the stream is not read,
+ * and flow control stops the server, for this watch alone. After a break the watch goes on from the first revision that
+ * is not complete in the buffer: complete revisions were or will be delivered, the others are sent again from their
+ * beginning.
  *
- * It asks for one revision more than it needs, and drops that one. etcd (3.4.23 for one) forgets a deletion when exactly
- * its revision is compacted, and starts a watch there all the same, with a gap; one revision earlier it refuses. What is
- * left is a watch that etcd itself holds at that very point, being slow, when the compaction comes.
+ * The watch asks for one revision more than it needs, and drops that one. etcd (3.4.23 for one) forgets a deletion when
+ * exactly its revision is compacted, and starts a watch there all the same, with a gap; one revision earlier it
+ * refuses. One gap remains: a slow watch that etcd itself holds at exactly that revision when the compaction comes.
  *
- * A store that was restored from a backup accepts a watch from a revision that it has not reached yet, and says nothing.
- * So after each break it is asked whether it still has what it sent before; if not the watch fails with `too-old`.
+ * A store that was restored from a backup accepts a watch from a revision that it has not reached yet, and stays
+ * silent. So after each break the store is asked whether it still has what it sent before; if not, the watch fails with
+ * `too-old`.
  */
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
@@ -46,7 +48,7 @@ export interface EtcdWatchOptions {
   readonly onClose: () => void
 }
 
-/** A server that accepts the stream but not the watch is left for another. */
+/** A server that accepts the stream and not the watch within this time is left for another one. */
 const CREATE_TIMEOUT_MS = 15_000
 const ACQUIRE_TIMEOUT_MS = 60_000
 const RESUME_BASE_MS = 20
@@ -63,9 +65,12 @@ export class EtcdWatch implements KvWatch {
   #streamPaused = false
   #attempt = 0
   #failure: StorageError | undefined
-  /** A stream has been accepted before: the next one goes on after it. */
+  /** Whether a stream has been accepted before, so that the next one goes on after it. */
   #resuming = false
-  /** The last put that was received: the witness that the store is still the one it was. */
+  /**
+   * The last put that was received. When its key turns out not to have had it at its revision, the store is another
+   * one.
+   */
   #witness: KeyValue | undefined
   #closed = false
   #waiter: { resolve: (batch: KvWatchBatch | undefined) => void; reject: (error: Error) => void } | undefined
@@ -77,7 +82,7 @@ export class EtcdWatch implements KvWatch {
       this.#accept = resolve
       this.#refuse = reject
     })
-    // Who does not wait for it learns of the same failure from next().
+    // A consumer that only pulls hears of the failure from next(); `established` must not count as unhandled then.
     this.established.catch(() => undefined)
   }
 
@@ -140,7 +145,7 @@ export class EtcdWatch implements KvWatch {
     }
   }
 
-  /** "From now on" becomes a revision, so that a break before the first event is no different from one after it. */
+  /** Turns "from now on" into a revision, so that a break before the first event is no different from one after it. */
   async #fixStart(): Promise<void> {
     try {
       this.#buffer.pushProgress(await this.#options.currentRevision(), false)
@@ -150,7 +155,7 @@ export class EtcdWatch implements KvWatch {
     }
   }
 
-  /** Follows one stream until it ends; throws what no other server can mend. */
+  /** Follows one stream until it ends. Throws failures that no other server can mend. */
   async #followOnce(): Promise<Error> {
     let channel: GrpcChannel
     try {
@@ -208,7 +213,10 @@ export class EtcdWatch implements KvWatch {
     })
   }
 
-  /** Whether the store has gone back while nobody was connected to it. What cannot be asked now is asked after the next break. */
+  /**
+   * Finds out whether the store went back while no stream was open. What cannot be asked now is asked after the next
+   * break.
+   */
   async #verify(stream: WatchStream | undefined): Promise<void> {
     const { watch, currentRevision, stateAt, logger } = this.#options
     const witness = this.#witness
@@ -236,7 +244,7 @@ export class EtcdWatch implements KvWatch {
       this.#witness = response.events.findLast(({ type }) => type === 'put')?.kv ?? this.#witness
       this.#buffer.pushEvents(response, bytes)
     } else if (!response.created) {
-      // Replies to a request carry no watch's number; only trusted servers are asked.
+      // A reply to a progress request carries no watch's number; only trusted servers are sent such requests.
       const asked = response.watchId < 0
       this.#buffer.pushProgress(response.revision, asked || this.#options.watch.progressNotify === true)
     }
@@ -291,7 +299,7 @@ export class EtcdWatch implements KvWatch {
     })
   }
 
-  /** What is buffered is still delivered; the failure comes after it, once. */
+  /** Buffered batches are still delivered; the failure comes after them, once. */
   #fail(error: StorageError): void {
     if (this.#closed) return
     this.#finish()
@@ -313,7 +321,7 @@ export class EtcdWatch implements KvWatch {
   readonly #onAbort = (): void => this.close()
 }
 
-/** Asking another server, or again, would not help. */
+/** Failures for which asking another server, or again, would not help. */
 const REFUSALS = [
   'permission denied',
   'invalid auth token',

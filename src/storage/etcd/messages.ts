@@ -6,13 +6,13 @@ import { type KeyValue, type KvEvent, type LeaseId, NO_LEASE } from '../contract
 import { type WireReader as Reader, WireReader, WireWriter } from './wire.js'
 
 const NO_VALUE = Buffer.alloc(0)
-/** Tags, lengths and revisions around the keys and the value of a request; a wrong guess only costs a copy. */
+/** Bytes of tags, lengths and revisions around the keys and the value of a request; a wrong guess only costs a copy. */
 const OVERHEAD_BYTES = 96
 const COMPARE_TARGET_MOD = 2
 
 export interface RangeRequest {
   readonly key: string
-  /** Absent: one key. */
+  /** The end of the range; without it the one key is read. */
   readonly rangeEnd?: string
   readonly limit?: number
   readonly revision?: number
@@ -42,13 +42,13 @@ export interface WatchCreateRequest {
 
 export interface WatchResponse {
   readonly revision: number
-  /** -1: the reply to a progress request, for all watches of the stream. */
+  /** The number of the watch; -1 in the reply to a progress request, which is for all watches of the stream. */
   readonly watchId: number
   readonly created: boolean
   readonly canceled: boolean
   readonly compactRevision: number
   readonly cancelReason: string
-  /** More events of the same reply follow in the next one. */
+  /** Whether more events of the same reply follow in the next one. */
   readonly fragment: boolean
   readonly events: KvEvent[]
 }
@@ -59,7 +59,9 @@ export function encodeRange(request: RangeRequest): Buffer {
   return w.finishFrame()
 }
 
-/** If the key's mod revision is `expectedModRevision` put the value, else (when asked) read the key. */
+/**
+ * A transaction: when the key's mod revision is `expectedModRevision`, put the value; else, when asked, read the key.
+ */
 export function encodeOptimisticPut(
   key: string,
   value: Uint8Array,
@@ -80,7 +82,7 @@ export function encodeOptimisticPut(
   return w.finishFrame()
 }
 
-/** The same for a deletion, which gives back what it deleted. */
+/** The same transaction for a deletion, which gives back what it deleted. */
 export function encodeOptimisticDelete(key: string, expectedModRevision: number, getOnFailure: boolean): Buffer {
   const w = new WireWriter(OVERHEAD_BYTES + 3 * key.length)
   if (getOnFailure) writeFailureGet(w, key)
@@ -174,7 +176,7 @@ function writeFailureGet(w: WireWriter, key: string): void {
 
 function writeCompareMod(w: WireWriter, key: string, modRevision: number): void {
   const compare = w.mark()
-  // Written even when it is 0: it is one of a union, and its absence would mean another member.
+  // Written even when it is 0: the field is a member of a union, and its absence would mean another member.
   w.number(6, modRevision)
   w.string(3, key)
   w.number(2, COMPARE_TARGET_MOD)

@@ -3,12 +3,12 @@
  * differ by four orders of magnitude, so it learns from each reply and is corrected by replies that were refused.
  */
 const TARGET_REPLY_BYTES = 2 * 1024 * 1024
-/** Refused unread above this, unless it is a single object. */
+/** A larger reply is refused unread, unless it is for a single object. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-/** What clients ask for most, and a good guess for objects of 4 KB. */
+/** The first guess: the limit that clients ask for most, and a good one for objects of 4 KB. */
 const FIRST_PAGE_KEYS = 500
 const MAX_PAGE_KEYS = 10_000
-/** Small objects at the start must not make it ask for 10,000 large ones next. */
+/** The most by which a page grows: small objects at the start must not make the next page one of 10,000 large ones. */
 const MAX_GROWTH = 8
 
 export class RangePager {
@@ -18,7 +18,7 @@ export class RangePager {
     this.#keys = keysOnly ? MAX_PAGE_KEYS : FIRST_PAGE_KEYS
   }
 
-  /** `wanted` 0: all of them. */
+  /** The limit of the next request; `wanted` is 0 when all keys are wanted. */
   limit(wanted: number): number {
     return wanted === 0 ? this.#keys : Math.min(this.#keys, wanted)
   }
@@ -29,7 +29,7 @@ export class RangePager {
     this.#keys = clamp(Math.min(fitting, keys * MAX_GROWTH))
   }
 
-  /** The reply to a request for `keys` keys would have had `bytes` bytes. */
+  /** Learns that the reply to a request for `keys` keys would have had `bytes` bytes. */
   refused(keys: number, bytes: number): void {
     this.#keys = clamp(Math.min(Math.floor(keys / 2), Math.floor((keys * TARGET_REPLY_BYTES) / bytes)))
   }

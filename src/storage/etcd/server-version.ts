@@ -1,7 +1,7 @@
-/** Thread: any. What a server's version says about it. */
+/** Thread: any. What can be told from an etcd server's version. */
 import { lookupTable } from '../../lib/lookup-table.js'
 
-/** The first versions of each line that report progress only after the events it covers. */
+/** The first version of each line that reports progress only after the events it covers. */
 const FIRST_TRUSTED_PATCH: Readonly<Record<string, number>> = lookupTable({ '3.4': 25, '3.5': 8 })
 
 /** Earlier servers answer a progress request beside the queue of events, and so too early. */

@@ -10,7 +10,7 @@ export interface TlsOptions {
   readonly serverName?: string
 }
 
-/** Undefined: no file is named, and what a connection trusts is what Node does. */
+/** Undefined when no file is named: the connection then trusts what Node trusts. */
 export function loadTlsOptions({ trustedCaFile, certFile, keyFile }: TransportConfig): TlsOptions | undefined {
   if (trustedCaFile === '' && certFile === '' && keyFile === '') return undefined
   return {

@@ -50,7 +50,7 @@ export class UnaryCall implements StreamHandlers {
     else stream.end(frame)
   }
 
-  /** It could not be sent. */
+  /** Ends a call that could not be sent. */
   fail(error: Error): void {
     this.#settle(() => this.#reject(error))
   }
@@ -68,7 +68,10 @@ export class UnaryCall implements StreamHandlers {
     }
   }
 
-  /** A server that refuses may answer before it has read everything. */
+  /**
+   * Finishes the call, also when the server answered before it had read the whole request, as one that refuses a call
+   * may.
+   */
   onEnd(): void {
     this.#finish()
     if (this.#stream?.hasMore === true) this.#stream.close(ErrorCode.cancel)
@@ -114,7 +117,9 @@ export class UnaryCall implements StreamHandlers {
   }
 }
 
-/** Undefined as long as the headers say nothing: the status comes with the trailers, or with lone headers. */
+/**
+ * The status that the headers tell; undefined when they tell none: it comes with the trailers, or with lone headers.
+ */
 export function readStatus(headers: Headers): GrpcError | 'ok' | undefined {
   const status = headers.get('grpc-status')
   if (status !== undefined) {

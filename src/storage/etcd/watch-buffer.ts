@@ -60,7 +60,7 @@ export class WatchBuffer {
     this.#entries.push({ batch: { events: [], revision }, bytes: 0 })
   }
 
-  /** The stream broke: what was not complete will be sent again. */
+  /** The stream broke: events that were not complete will be sent again. */
   dropIncomplete(): void {
     this.#held = []
   }

@@ -1,4 +1,6 @@
-/** Thread: any. One gRPC stream that carries one watch, on one connection. etcd-watch.ts opens the next when it breaks. */
+/**
+ * Thread: any. One gRPC stream that carries one watch, on one connection. etcd-watch.ts opens the next when it breaks.
+ */
 
 import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import { GrpcFramer } from '../grpc/grpc-framer.js'
@@ -19,7 +21,7 @@ const WATCH = '/etcdserverpb.Watch/Watch'
 
 export interface WatchStreamHandlers {
   readonly onResponse: (response: WatchResponse, bytes: number) => void
-  /** Called once; nothing follows it. */
+  /** Called once, as the last of the handlers. */
   readonly onEnd: (error: Error) => void
 }
 
@@ -62,7 +64,7 @@ export class WatchStream implements StreamHandlers {
     if (status instanceof GrpcError) this.#error ??= status
   }
 
-  /** Our side is still open then, so the stream would not close by itself. */
+  /** Our side is still open when the server ends its own, so the stream would not close by itself. */
   onEnd(): void {
     this.close(new GrpcError(GrpcStatus.unavailable, 'the server ended the stream'))
   }

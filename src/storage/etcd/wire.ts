@@ -17,7 +17,7 @@ const TWO_32 = 2 ** 32
 
 export class WireWriter {
   #buffer: Buffer
-  /** Everything from here to the end of the buffer is written. */
+  /** Where the written bytes begin; they go on to the end of the buffer. */
   #at: number
 
   constructor(sizeHint: number) {
@@ -41,7 +41,7 @@ export class WireWriter {
     this.#tag(field, WireType.Varint)
   }
 
-  /** Leaves out the default, as protobuf 3 does. */
+  /** Leaves out 0, the default, as protobuf 3 does. */
   numberUnlessZero(field: number, value: number): void {
     if (value !== 0) this.number(field, value)
   }
@@ -66,7 +66,7 @@ export class WireWriter {
   }
 
   bytes(field: number, value: Uint8Array): void {
-    // In two steps: reserving may replace the buffer.
+    // Reserved first, because reserving may replace the buffer.
     const at = this.#reserve(value.length)
     this.#buffer.set(value, at)
     this.#varint(value.length)
@@ -85,7 +85,7 @@ export class WireWriter {
     return this.#buffer.subarray(this.#at)
   }
 
-  /** The message with gRPC's prefix: not compressed, length. */
+  /** The message with gRPC's prefix: a flag for "not compressed", and the length. */
   finishFrame(): Buffer {
     const length = this.mark()
     const at = this.#reserve(GRPC_HEADER_BYTES)
@@ -130,7 +130,7 @@ export class WireWriter {
   }
 }
 
-/** Walks over the fields of one message. Views, not copies: what it gives out keeps the whole reply alive. */
+/** Walks over the fields of one message. It gives out views, not copies, which keep the whole reply alive. */
 export class WireReader {
   readonly #buffer: Buffer
   #at: number

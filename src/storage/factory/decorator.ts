@@ -25,14 +25,14 @@ export interface Indexer {
 
 export interface StorageDecoratorOptions {
   readonly config: StorageConfigForResource
-  /** With the slash before it: `/pods`. */
+  /** The prefix of the resource, with the slash before it: `/pods`. */
   readonly resourcePrefix: string
   /** The key of an object below the storage prefix: `/pods/default/a`. */
   readonly keyOf: (object: KubeObject) => string
   readonly newObject: () => KubeObject
   readonly getAttributes: (object: KubeObject) => ObjectAttributes
   readonly indexers?: readonly Indexer[]
-  /** Objects of it may expire. */
+  /** Whether objects of the resource may expire. */
   readonly leased?: boolean
   readonly draftOf?: (object: KubeObject) => RecordDraft
 }
@@ -48,7 +48,7 @@ export interface Backend extends Closable {
 
 export interface RawStoragesOptions {
   readonly openBackend: (config: StorageConfig) => Backend
-  /** Without it nothing is counted. */
+  /** Gives the metrics of a resource; without it nothing is counted. */
   readonly metricsOf?: (resource: GroupResource) => StoreMetrics
   readonly clock?: Clock
 }
@@ -115,7 +115,7 @@ export function storageWithCacher(rawStorages: RawStorages, newCacher: NewCacher
   }
 }
 
-/** A step that fails does not keep the others from being taken. */
+/** Takes all steps, also when one of them fails. */
 async function closeInOrder(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

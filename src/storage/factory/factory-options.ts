@@ -9,9 +9,9 @@ import {
   type StorageType,
 } from './storage-config.js'
 
-/** Named after kube-apiserver's flags; those of the embedded engine are ours. */
+/** The storage flags, named after kube-apiserver's; those of the embedded engine are our own. */
 export interface EtcdOptions {
-  /** '', etcd3 or embedded. */
+  /** '', `etcd3` or `embedded`. */
   readonly storageBackend: string
   readonly dataDir: string
   readonly etcdServers: readonly string[]
@@ -35,7 +35,7 @@ export interface EtcdOptions {
   readonly leaseReuseDurationSeconds: number
 }
 
-/** kube-apiserver's own defaults, so that a set of flags means the same to both. */
+/** The defaults are kube-apiserver's, so that a set of flags means the same to both. */
 export const DEFAULT_ETCD_OPTIONS: EtcdOptions = {
   storageBackend: '',
   dataDir: '',
@@ -62,7 +62,7 @@ export const DEFAULT_ETCD_OPTIONS: EtcdOptions = {
 
 const MEDIA_TYPES: readonly string[] = ['application/json', 'application/vnd.kubernetes.protobuf'] satisfies MediaType[]
 
-/** Everything that is wrong, not only the first thing. */
+/** Gives everything that is wrong with the options, not only the first problem. */
 export function validateEtcdOptions(options: EtcdOptions): StorageConfigError[] {
   const errors: StorageConfigError[] = []
   const attempt = <T>(work: () => T): T | undefined => {
@@ -122,7 +122,7 @@ function validateNumbers(options: EtcdOptions, problem: (message: string) => voi
   }
 }
 
-/** Of valid options. */
+/** The storage configuration of options that are valid. */
 export function storageConfigOf(options: EtcdOptions): StorageConfig {
   return {
     type: resolveStorageType(options.storageBackend, options.etcdServers),

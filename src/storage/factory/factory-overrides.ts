@@ -7,7 +7,10 @@ export interface EtcdServersOverride {
   readonly servers: readonly string[]
 }
 
-/** One of --etcd-servers-overrides: `group/resource#server;server`, `/events#http://etcd:2379` for the core group. */
+/**
+ * Reads one value of --etcd-servers-overrides: `group/resource#server;server`, `/events#http://etcd:2379` for the core
+ * group.
+ */
 export function parseEtcdServersOverride(text: string): EtcdServersOverride {
   const [names, list, ...tooMany] = text.split('#')
   const [group, resource, ...more] = (names ?? '').split('/')
@@ -32,7 +35,10 @@ export interface WatchCacheSize {
   readonly size: number
 }
 
-/** One of --watch-cache-sizes: `resource[.group]#size`. The size says only whether there is a cache: 0 is none. */
+/**
+ * Reads one value of --watch-cache-sizes: `resource[.group]#size`. The size says only whether there is a cache: 0 is
+ * none.
+ */
 export function parseWatchCacheSize(text: string): WatchCacheSize {
   const [name, size, ...tooMany] = text.split('#')
   if (!name || size === undefined || tooMany.length > 0) {
@@ -49,8 +55,8 @@ export function parseWatchCacheSize(text: string): WatchCacheSize {
 }
 
 /**
- * By `resource.group`. Everything is cached unless the flag says otherwise, events too: kube-apiserver leaves them out to
- * save a watch of their own, and here they come with the one stream in any case.
+ * Which resources are cached, by `resource.group`. All are unless the flag says otherwise, events too: kube-apiserver
+ * leaves events out to save a watch of their own, and here they come with the one stream in any case.
  */
 export class WatchCacheSizes {
   readonly #sizes: ReadonlyMap<string, number>

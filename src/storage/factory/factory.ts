@@ -23,18 +23,18 @@ import {
 export interface StorageFactory {
   /** Throws StorageConfigError for a resource that nobody knows how to store. */
   newConfig(resource: GroupResource): StorageConfigForResource
-  /** Below the storage prefix, without slashes at its ends: `services/specs`. */
+  /** The prefix of the resource below the storage prefix, without slashes at its ends: `services/specs`. */
   resourcePrefix(resource: GroupResource): string
-  /** One for each set of servers: what health checks and monitors have to look at. */
+  /** One configuration for each set of servers: those that health checks and monitors look at. */
   configs(): StorageConfig[]
 }
 
 export type NewCodec = (config: StorageCodecConfig) => Codec<KubeObject>
 
-/** Each replaces what holds for all resources; resource `*` stands for a whole group. */
+/** What one resource, or with `*` a whole group, has instead of what holds for all. */
 interface ResourceOverride {
   servers?: readonly string[]
-  /** Below the storage prefix. */
+  /** The prefix of the resource below the storage prefix. */
   resourcePrefix?: string
   mediaType?: MediaType
   storageVersion?: string
@@ -47,7 +47,7 @@ export interface DefaultStorageFactoryOptions {
   readonly newCodec: NewCodec
   /** Versions of a built-in group, the preferred one first; none for a group that is not built in. */
   readonly versionsOf: (group: string) => readonly string[]
-  /** Whether anything of the group is stored at all. */
+  /** Whether any resource of the group is stored. */
   readonly groupEnabled: (group: string) => boolean
   readonly transformers?: ResourceTransformers
 }
@@ -80,13 +80,13 @@ export class DefaultStorageFactory implements StorageFactory {
     this.#override(resource, { storageVersion })
   }
 
-  /** In order of preference. */
+  /** Names resources that share their objects, in order of preference. */
   addCohabitatingResources(resources: readonly GroupResource[]): void {
     for (const resource of resources) this.#override(resource, { cohabitating: resources })
   }
 
   addException({ groupResource, prefix, version, mediaType, cohabitating = [] }: StorageException): void {
-    // One set of objects has one prefix, under whichever name it is stored.
+    // One set of objects has one prefix, under whichever name the objects are stored.
     if (prefix !== undefined)
       for (const resource of [groupResource, ...cohabitating]) this.setResourceEtcdPrefix(resource, prefix)
     if (version !== undefined) this.setStorageVersion(groupResource, version)
@@ -138,7 +138,7 @@ export class DefaultStorageFactory implements StorageFactory {
     }
   }
 
-  /** The one of those that share their objects under whose name they are stored. */
+  /** The resource under whose name the objects are stored, of those that share them. */
   #storageResource(resource: GroupResource): GroupResource {
     const shared = this.#overrides.get(formatGroupResource(resource))?.cohabitating ?? []
     return shared.find(({ group }) => this.#options.groupEnabled(group)) ?? resource
@@ -158,7 +158,7 @@ export interface StorageFactoryDependencies
   readonly exceptions: readonly StorageException[]
 }
 
-/** The factory of kube-apiserver v1.36, with what valid flags change of it. */
+/** The factory of kube-apiserver v1.36, changed as valid flags ask. */
 export function newStorageFactory(
   options: EtcdOptions,
   dependencies: StorageFactoryDependencies,
@@ -179,12 +179,12 @@ export function newStorageFactory(
 export interface CustomResourceStorageFactoryOptions {
   readonly config: StorageConfig
   readonly newCodec: NewCodec
-  /** From the definition; undefined when there is none. */
+  /** The storage version that the definition names; undefined when there is no definition. */
   readonly storageVersionOf: (resource: GroupResource) => string | undefined
   readonly transformers?: ResourceTransformers
 }
 
-/** Always JSON, under `group/resource`; server overrides do not reach custom resources. */
+/** Custom resources are stored as JSON, under `group/resource`; server overrides do not reach them. */
 export class CustomResourceStorageFactory implements StorageFactory {
   readonly #options: CustomResourceStorageFactoryOptions
 

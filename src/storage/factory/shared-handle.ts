@@ -1,20 +1,20 @@
 /**
- * Thread: any. Something that was opened once and is used by many: connections by resources, a resource's storage by its
- * subresources. It is closed when the last of them lets go, and only then.
+ * Thread: any. Something that was opened once and is used by many: connections by resources, a resource's storage by
+ * its subresources. It is closed when the last of them lets go, and only then.
  */
 import { assert } from '../../lib/assert.js'
 import type { Closable } from '../../lib/lifecycle.js'
 
-/** One use of it. */
+/** One use of a shared thing. */
 export interface SharedHandle<T> {
   readonly value: T
   /** Another use of the same thing, to be released by itself. */
   retain(): SharedHandle<T>
-  /** A second call does nothing. Resolves when the thing is closed, if this was its last use. */
+  /** Ends this use; a second call does nothing. Resolves when the thing is closed, if this was its last use. */
   release(): Promise<void>
 }
 
-/** The first use of what has just been opened. */
+/** Makes the first use of a thing that has just been opened. */
 export function openShared<T>(value: T, close: () => Promise<void> | void): SharedHandle<T> {
   return new Opened(value, close).use()
 }
@@ -51,7 +51,7 @@ class Opened<T> {
   }
 }
 
-/** Opens by key what is not open yet. */
+/** Shared things by key, each opened when it is first asked for. */
 export class SharedHandles<T extends Closable> {
   readonly #open = new Map<string, Opened<T>>()
   readonly #closing = new Set<string>()

@@ -4,34 +4,33 @@ import type { KubeObject } from '../../api/object.js'
 import type { Codec } from '../contract/interface.js'
 import type { Transformer } from '../contract/transformer.js'
 
-/** In place of a folder: what is stored is gone with the process. */
+/** Stands in place of a folder: what is stored is gone with the process. */
 export const IN_MEMORY = 'memory'
 
 export type StorageType = 'etcd3' | 'embedded'
 
-/** Equal transports mean equal servers: what is opened for one serves for all. */
+/** The way to the servers. Equal transports mean equal servers: a connection for one serves all. */
 export interface TransportConfig {
-  /** Of one etcd cluster; empty for the embedded engine. */
+  /** The servers of one etcd cluster; empty for the embedded engine. */
   readonly servers: readonly string[]
   readonly keyFile: string
   readonly certFile: string
   readonly trustedCaFile: string
 }
 
-/** The same for all resources, but for what an override changes. */
+/** How storage is reached and kept: the same for all resources, but for what an override changes. */
 export interface StorageConfig {
   readonly type: StorageType
-  /** Of all keys; `/registry`. */
+  /** The prefix of all keys: `/registry`. */
   readonly prefix: string
   readonly transport: TransportConfig
-  /** Of the embedded engine. */
-  /** Of the embedded engine; IN_MEMORY: nowhere. */
+  /** The folder of the embedded engine, or IN_MEMORY. */
   readonly dataDir: string
-  /** 0: never. */
+  /** How often history is compacted; 0 is never. */
   readonly compactionIntervalMs: number
-  /** 0: never. */
+  /** How often objects are counted; 0 is never. */
   readonly countMetricPollPeriodMs: number
-  /** 0: never. */
+  /** How often the size of the database is asked; 0 is never. */
   readonly dbMetricPollIntervalMs: number
   readonly healthcheckTimeoutMs: number
   readonly readycheckTimeoutMs: number
@@ -40,13 +39,19 @@ export interface StorageConfig {
 
 export type MediaType = 'application/json' | 'application/yaml' | 'application/vnd.kubernetes.protobuf'
 
-/** How a resource is stored when it is not "under its plural name, in the preferred version of its group, as the flag says". */
+/**
+ * How a resource is stored when it is not "under its plural name, in the preferred version of its group, as the flag
+ * says".
+ */
 export interface ResourceStorage {
-  /** Below the storage prefix: `services/specs`. */
+  /** The prefix of the resource below the storage prefix: `services/specs`. */
   readonly prefix?: string
-  /** Not the preferred version of the group: it lacks the kind, or a server one release older could not read it. */
+  /**
+   * The storage version where it is not the preferred one of the group: that one lacks the kind, or a server one
+   * release older could not read it.
+   */
   readonly version?: string
-  /** Whatever --storage-media-type says. */
+  /** The stored form, whatever --storage-media-type says. */
   readonly mediaType?: MediaType
   /** The names of one set of objects. The first whose group is enabled says where and how they are stored. */
   readonly cohabitating?: readonly GroupResource[]
@@ -58,10 +63,10 @@ export interface StorageException extends ResourceStorage {
 
 /** How the objects of a resource are written. What is read may be in any form and version that was ever written. */
 export interface StorageCodecConfig {
-  /** As it is served. */
+  /** The resource, under the name by which it is served. */
   readonly groupResource: GroupResource
   readonly mediaType: MediaType
-  /** Of another group than the resource's own when the two share their objects. */
+  /** The version that is written; of another group than the resource's own when the two share their objects. */
   readonly storageVersion: GroupVersion
 }
 
@@ -70,13 +75,16 @@ export interface StorageConfigForResource extends StorageConfig, StorageCodecCon
   readonly transformer: Transformer
 }
 
-/** The storage cannot be what the flags ask for. */
+/** The flags ask for a storage that cannot be. */
 export class StorageConfigError extends Error {
   override readonly name = 'StorageConfigError'
   readonly code = 'storage-config'
 }
 
-/** '' is etcd3 where there are servers and the embedded engine where there are none. */
+/**
+ * The storage that a name of --storage-backend stands for; '' is etcd3 where there are servers, and else the embedded
+ * engine.
+ */
 export function resolveStorageType(name: string, servers: readonly string[]): StorageType {
   switch (name) {
     case '':
@@ -91,7 +99,7 @@ export function resolveStorageType(name: string, servers: readonly string[]): St
   }
 }
 
-/** Equal for transports that one connection can serve, in whatever order the servers are named. */
+/** The key of a transport: equal for those that one connection can serve, in whatever order the servers are named. */
 export function transportKey({ type, dataDir, transport }: StorageConfig): string {
   if (type === 'embedded') return JSON.stringify([type, dataDir])
   const { servers, keyFile, certFile, trustedCaFile } = transport

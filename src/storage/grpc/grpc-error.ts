@@ -16,7 +16,7 @@ export const GrpcStatus = {
 } as const
 
 export interface GrpcErrorOptions {
-  /** The request cannot have reached a server: it is safe to send it again. */
+  /** The request cannot have reached a server, so it is safe to send it again. */
   readonly notSent?: boolean
   readonly cause?: unknown
 }
@@ -44,7 +44,10 @@ export class ReplyTooLargeError extends Error {
   }
 }
 
-/** Of a grpc-message; one that is not encoded as gRPC prescribes says more as it came than a failure to decode it. */
+/**
+ * The text of a grpc-message. One that is not encoded as gRPC prescribes is given as it came, which says more than a
+ * failure to decode it.
+ */
 export function percentDecoded(message: string): string {
   try {
     return decodeURIComponent(message)

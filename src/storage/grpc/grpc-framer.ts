@@ -1,4 +1,6 @@
-/** Thread: any. gRPC's frames: five bytes before each message, which say whether it is compressed and how long it is. */
+/**
+ * Thread: any. gRPC's frames: five bytes before each message, which say whether it is compressed and how long it is.
+ */
 import { GrpcError, GrpcStatus, ReplyTooLargeError } from './grpc-error.js'
 
 export const FRAME_HEADER_BYTES = 5
@@ -15,7 +17,7 @@ export class GrpcFramer {
   readonly #maxMessageBytes: number
   readonly #header = Buffer.alloc(FRAME_HEADER_BYTES)
   #headerFilled = 0
-  /** The message under way, when it spans chunks. */
+  /** The body of the message that spans chunks, as far as it has come. */
   #body: Buffer | undefined
   #bodyFilled = 0
 
@@ -23,7 +25,9 @@ export class GrpcFramer {
     this.#maxMessageBytes = maxMessageBytes
   }
 
-  /** The messages that this chunk completes. Those that lie within it are views of it, the others one copy. */
+  /**
+   * Gives the messages that this chunk completes. Those that lie within the chunk are views of it, the others a copy.
+   */
   push(chunk: Buffer): Buffer[] {
     const messages: Buffer[] = []
     let at = 0
@@ -54,7 +58,7 @@ export class GrpcFramer {
     return messages
   }
 
-  /** Whether the last message has begun and is not all there. */
+  /** Whether a message has begun and is not complete. */
   get midway(): boolean {
     return this.#headerFilled > 0 || this.#body !== undefined
   }

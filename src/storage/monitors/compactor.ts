@@ -21,11 +21,11 @@ export interface CompactorOptions {
   readonly kv: KV
   readonly clock: Clock
   readonly logger?: Logger
-  /** 0: this process compacts nothing, and only learns of what others compact. */
+  /** How often this process tries to compact; with 0 it compacts nothing, and only learns of what others compact. */
   readonly intervalMs?: number
-  /** Once an interval: this process compacted, another one had, or it failed. */
+  /** Called once an interval: this process has compacted, another one had, or it failed. */
   readonly onTurn?: (result: 'compacted' | 'by-others' | 'failed') => void
-  /** The compacted revision has moved. */
+  /** Called when the compacted revision has moved. */
   readonly onRevision?: (revision: number) => void
 }
 
@@ -36,9 +36,9 @@ export class Compactor {
   readonly #intervalMs: number
   readonly #onTurn: NonNullable<CompactorOptions['onTurn']>
   readonly #onRevision: NonNullable<CompactorOptions['onRevision']>
-  /** The key as this process last saw it; 0: there is none. */
+  /** The mod revision at which this process last saw the key; 0 when there was no key. */
   #seenModRevision = 0
-  /** The store's revision at the last turn; 0 before the first, which therefore compacts nothing. */
+  /** The store's revision at the last turn; 0 before the first turn, which therefore compacts nothing. */
   #lastTurnRevision = 0
   #compactRevision = 0
   #stop: AbortController | undefined
@@ -66,7 +66,7 @@ export class Compactor {
     if (this.#intervalMs > 0) this.#loops.push(this.#compactEveryInterval(signal))
   }
 
-  /** Fulfilled when nothing of it is under way any more. */
+  /** Resolves when nothing of the compactor is under way any more. */
   async stop(): Promise<void> {
     this.#stop?.abort()
     await Promise.all(this.#loops)
@@ -108,7 +108,7 @@ export class Compactor {
     this.#logger.debug({ revision: target }, 'compacted')
   }
 
-  /** Learns of compactions by others as they happen, not an interval later. */
+  /** Watches the key, so that compactions by others are known as they happen and not an interval later. */
   async #follow(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {

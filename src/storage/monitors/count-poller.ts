@@ -9,7 +9,7 @@ import { jitter, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import type { StorageStats } from '../contract/interface.js'
 
-/** -1 is unknown. */
+/** What a resource holds; -1 stands for unknown. */
 export interface ObjectCounts {
   readonly objects: number
   readonly estimatedBytes: number
@@ -17,14 +17,14 @@ export interface ObjectCounts {
 
 export interface CountRecorder {
   update(resource: GroupResource, counts: ObjectCounts): void
-  /** The resource is not polled any more; its last figures mean nothing. */
+  /** Forgets the figures of a resource that is not polled any more. */
   delete(resource: GroupResource): void
 }
 
 export interface CountPollerOptions {
   readonly resource: GroupResource
   readonly stats: () => Promise<StorageStats>
-  /** 0: never; see EtcdOptions. */
+  /** The time between two questions; 0 for never (see EtcdOptions). */
   readonly periodMs: number
   readonly recorder: CountRecorder
   readonly clock: Clock

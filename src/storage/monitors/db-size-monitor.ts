@@ -10,7 +10,7 @@ export interface DbSizeMonitorOptions {
   readonly clock: Clock
   readonly record: (endpoint: string, bytes: number) => void
   readonly logger?: Logger
-  /** 0: off. */
+  /** The time between two measurements; 0 turns the monitor off. */
   readonly intervalMs?: number
 }
 
@@ -35,7 +35,7 @@ export class DbSizeMonitor {
     this.#next()
   }
 
-  /** Fulfilled when nothing of it is under way any more. */
+  /** Resolves when no measurement is under way any more. */
   async stop(): Promise<void> {
     this.#running = false
     this.#timer?.cancel()

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.js'
 import type { KV } from '../contract/kv.js'
 
 export const DEFAULT_HEALTH_CHECK_TIMEOUT_MS = 2_000
-/** As often as the store is asked at most. */
+/** An answer holds for so long: the store is not asked more often. */
 const DEFAULT_LIFETIME_MS = 1_000
 
 export interface HealthCheckOptions {
@@ -33,7 +33,7 @@ export class HealthCheck {
     this.#lifetimeMs = options.lifetimeMs ?? DEFAULT_LIFETIME_MS
   }
 
-  /** Never rejects. */
+  /** Asks the store, or gives an answer that still holds. Never rejects. */
   check(): Promise<Health> {
     if (this.#last !== undefined && this.#options.clock.monotonicMs() < this.#last.untilMs)
       return Promise.resolve(this.#last.health)

@@ -11,15 +11,15 @@ export interface LeaseManagerOptions {
   readonly clock: Clock
   /** The most that an object may outlive its time. */
   readonly reuseDurationSeconds?: number
-  /** More objects on a lease would make its end one too large transaction. */
+  /** The most objects of a lease: with more, its end would be too large a transaction. */
   readonly maxObjectCount?: number
-  /** Told how many objects a lease had when the next one takes over. */
+  /** Called when the next lease takes over, with the number of objects of the last one. */
   readonly onLeaseFull?: (objectCount: number) => void
 }
 
 export const DEFAULT_LEASE_REUSE_DURATION_SECONDS = 60
 export const DEFAULT_LEASE_MAX_OBJECT_COUNT = 1000
-/** And never more than this share of its time: an object of 20 seconds must not live for 80. */
+/** The part of its time that an object may outlive it by at most: an object of 20 seconds must not live for 80. */
 const REUSE_SHARE = 0.05
 
 interface GrantedLease {
@@ -35,7 +35,7 @@ export class LeaseManager {
   readonly #maxObjectCount: number
   readonly #onLeaseFull: (objectCount: number) => void
   #lease: GrantedLease | undefined
-  /** Requests that find no lease wait for the grant under way: it may serve them too. */
+  /** The grant that is under way: objects that find no lease wait for it, because it may serve them too. */
   #granting: Promise<void> | undefined
 
   constructor(options: LeaseManagerOptions) {
@@ -73,7 +73,7 @@ export class LeaseManager {
       granted = resolve
     })
     try {
-      // Counted from before the question: the store's lease ends later than we believe, never earlier.
+      // The time is counted from before the question, so the store's lease ends later than we believe, never earlier.
       const askedAtMs = this.#clock.monotonicMs()
       const seconds = ttlSeconds + this.#extraSeconds(ttlSeconds)
       const id = await this.#kv.grantLease(seconds, options)

@@ -35,7 +35,7 @@ import { guaranteedUpdate } from './store-update.js'
 import { openWatch } from './store-watch.js'
 import { StoredObjects } from './stored-object.js'
 
-export interface StoreOptions<T> {
+export interface KVStoreOptions<T> {
   readonly kv: KV
   readonly leases: LeaseSource
   readonly codec: Codec<T>
@@ -44,16 +44,19 @@ export interface StoreOptions<T> {
   /** An empty object of the kind: what a missing one is read as, when the caller ignores that it is missing. */
   readonly newObject: () => T
   readonly groupResource: GroupResource
-  /** Of the whole store; `/registry`. */
+  /** The prefix of the whole store: `/registry`. */
   readonly pathPrefix: string
-  /** Of the resource; `/pods`. */
+  /** The prefix of the resource: `/pods`. */
   readonly resourcePrefix: string
   /**
-   * Objects of this resource may expire (events, leases of API servers). Then an update reads the stored object even when
-   * it is given a copy, because only the store knows the lease that an update without TTL has to keep.
+   * Objects of this resource may expire (events, leases of API servers). Then an update reads the stored object even
+   * when it is given a copy, because only the store knows the lease that an update without TTL has to keep.
    */
   readonly leased?: boolean
-  /** Makes what the watch cache would otherwise have to decode again. Given the object as stored, without version. */
+  /**
+   * Makes the draft that the watch cache would otherwise have to decode. It is given the object as stored, without a
+   * version.
+   */
   readonly draftOf?: (object: T) => RecordDraft
   readonly metrics?: StoreMetrics
 }
@@ -65,7 +68,7 @@ export class KVStore<T extends KubeObject> implements Storage<T> {
   readonly #watches = new Set<WatchQueue<T>>()
   #closed = false
 
-  constructor(options: StoreOptions<T>) {
+  constructor(options: KVStoreOptions<T>) {
     this.versioner = options.versioner
     this.groupResource = options.groupResource
     this.#core = {
@@ -165,7 +168,7 @@ export class KVStore<T extends KubeObject> implements Storage<T> {
     return this.#core.kv.compactedRevision()
   }
 
-  /** Ends its watches. The KV belongs to whoever made it: many stores share one. */
+  /** Ends the watches of this store. The KV belongs to whoever made it: many stores share one. */
   close(): Promise<void> {
     this.#closed = true
     for (const queue of [...this.#watches]) queue.stop()
@@ -176,7 +179,7 @@ export class KVStore<T extends KubeObject> implements Storage<T> {
     return work(this.#core.keys.object(key))
   }
 
-  /** Kubernetes lets a malformed version pass on create: it is overwritten anyway. */
+  /** On create Kubernetes lets a malformed version pass as none: it is overwritten anyway. */
   #versionOf(object: T): number {
     try {
       return this.versioner.objectResourceVersion(object)

@@ -25,7 +25,7 @@ export interface StoreCore<T> {
 /** How a missing or an unreadable object is taken. */
 export interface StateRules {
   readonly ignoreNotFound?: boolean | undefined
-  /** It must be unreadable; a readable one is refused with `invalid-object`. */
+  /** The object must be unreadable; a readable one is refused with `invalid-object`. */
   readonly expectUnreadable?: boolean | undefined
 }
 
@@ -63,7 +63,7 @@ export function callOptions(signal: CancelSignal | undefined): { signal?: Cancel
   return signal === undefined ? {} : { signal }
 }
 
-/** Between two attempts: when nobody waits for the outcome any more, there is no next one. */
+/** Called between two attempts: when nobody waits for the outcome any more, there is no next one. */
 export function throwIfCancelled(key: string, signal: CancelSignal | undefined): void {
   if (!signal?.aborted) return
   throw new StorageError('unreachable', `the request for ${key} was cancelled before it was done`, {

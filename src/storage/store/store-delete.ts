@@ -1,12 +1,13 @@
 /**
- * Thread: any. Deletion on conditions. As in an update, a refusal that rests on the caller's copy counts only when the
- * copy turns out to be current; otherwise preconditions and validation run again on the stored object.
+ * Thread: any. Deletion on conditions: preconditions and validation run on the state that the key has when it is
+ * deleted (attempted-state.ts).
  */
 import type { KubeObject } from '../../api/object.js'
 import { StorageError } from '../contract/errors.js'
 import type { DeleteOptions } from '../contract/interface.js'
 import { checkPreconditions } from '../contract/preconditions.js'
-import { callOptions, readState, type StoreCore, stateOf, throwIfCancelled } from './store-core.js'
+import { AttemptedState } from './attempted-state.js'
+import { callOptions, type StoreCore } from './store-core.js'
 import type { ObjectState } from './stored-object.js'
 
 export async function conditionalDelete<T extends KubeObject>(
@@ -14,27 +15,16 @@ export async function conditionalDelete<T extends KubeObject>(
   key: string,
   options: DeleteOptions<T>,
 ): Promise<T> {
-  const { cachedExistingObject: suggestion, signal } = options
+  const { cachedExistingObject, signal } = options
   const rules = { expectUnreadable: options.ignoreStoreReadError }
-  const readCurrent = () => readState(core, key, rules, signal)
-  let current = suggestion === undefined || rules.expectUnreadable === true
-  let state = current ? await readCurrent() : core.objects.suggestedState(suggestion!)
+  const suggestion = rules.expectUnreadable === true ? undefined : cachedExistingObject
+  const attempted = await AttemptedState.open({ core, key, rules, signal }, suggestion)
   for (;;) {
-    throwIfCancelled(key, signal)
-    try {
-      await mayDelete(key, state, options)
-    } catch (error) {
-      if (current) throw error
-      const seen = state.revision
-      state = await readCurrent()
-      current = true
-      if (state.revision === seen) throw error
-      continue
-    }
+    await attempted.attempt((state) => mayDelete(key, state, options))
+    const { state } = attempted
     const result = await core.kv.optimisticDelete(key, state.revision, { getOnFailure: true, ...callOptions(signal) })
     if (result.succeeded) return lastState(core, key, state, result.revision)
-    state = await stateOf(core, key, result.kv, rules)
-    current = true
+    await attempted.take(result.kv)
   }
 }
 
@@ -48,7 +38,7 @@ async function mayDelete<T extends KubeObject>(
     await options.validateDeletion?.(state.object)
     return
   }
-  // Its revision is known, its uid is not: a caller that insists on a uid cannot be sure of the object.
+  // The revision of an unreadable object is known, its uid is not: a caller that insists on a uid cannot be sure of it.
   if (options.preconditions?.uid !== undefined) {
     throw new StorageError('invalid-object', 'Precondition failed: the UID of an unreadable object is not known', {
       key,

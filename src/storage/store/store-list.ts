@@ -62,7 +62,7 @@ async function readSingle<T>(
     const result = await core.kv.get(key, callOptions(signal))
     return { kv: result.kv, answered: result.revision }
   }
-  // Only ranges know the past: the first key at or after this one, within its folder.
+  // Only ranges can be read at an old revision: this one begins at the key, within its folder.
   const folder = key.slice(0, key.lastIndexOf('/') + 1)
   const read = core.kv.list(folder, { startKey: key, limit: 1, revision, ...callOptions(signal) })
   const result = await read.catch((error: unknown) => rethrowListError(core, error, revision))
@@ -89,7 +89,7 @@ async function listRecursive<T>(
       )
     if (revision === 0) {
       checkMinimumRevision(position.minimumRevision, chunk.revision)
-      // What follows must be of the same state.
+      // All further chunks must be of the same state.
       revision = chunk.revision
     }
     const taken = await page.take(chunk.kvs)
@@ -104,7 +104,7 @@ async function listRecursive<T>(
   }
 }
 
-/** The objects of one answer, as they are found. */
+/** The objects of one answer, gathered chunk by chunk. */
 class ListPage<T> {
   readonly #core: StoreCore<T>
   readonly #options: ListOptions<T>
@@ -128,7 +128,7 @@ class ListPage<T> {
     return this.#lastKey
   }
 
-  /** Looks at keys until the page is full; gives how many. */
+  /** Looks at keys until the page is full; gives how many it looked at. */
   async take(kvs: readonly KeyValue[]): Promise<number> {
     const { predicate } = this.#options
     let taken = 0
@@ -151,7 +151,7 @@ class ListPage<T> {
   }
 }
 
-/** Puts the failures of a read at a revision into a list's terms. */
+/** Turns the failure of a read at a revision into what a client of lists is told. */
 async function rethrowListError<T>(
   core: StoreCore<T>,
   error: unknown,

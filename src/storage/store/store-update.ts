@@ -1,11 +1,8 @@
 /**
- * Thread: any. Read-modify-write. The state an attempt works on is either current (read from the store in this call, or
- * handed back by the failed comparison) or suggested by the caller:
+ * Thread: any. Read-modify-write. Which state an attempt works on, and what its failure means, is told in
+ * attempted-state.ts. An attempt that changes nothing writes nothing:
  *
- *   suggested ──attempt failed──▶ read; same revision? the failure was right : try again on what was read
- *   suggested ──nothing changed─▶ read; same bytes?    done, no write       : try again on what was read
- *   any       ──lost the race───▶ try again on what the comparison found
- *   current   ──attempt failed──▶ the failure is final
+ *   suggested ──nothing changed─▶ read; same bytes? done, no write : try again on what was read
  *
  * A write whose outcome is unknown is never repeated here: `unreachable` goes to the caller.
  */
@@ -15,7 +12,8 @@ import type { CancelSignal } from '../../lib/cancellation.js'
 import type { GuaranteedUpdateOptions, UpdateAttempt, UpdateFunc } from '../contract/interface.js'
 import { type LeaseId, NO_LEASE } from '../contract/kv.js'
 import { checkPreconditions } from '../contract/preconditions.js'
-import { callOptions, readState, type StoreCore, stateOf, throwIfCancelled } from './store-core.js'
+import { AttemptedState } from './attempted-state.js'
+import { callOptions, type StoreCore } from './store-core.js'
 import type { ObjectState } from './stored-object.js'
 
 export async function guaranteedUpdate<T extends KubeObject>(
@@ -24,40 +22,27 @@ export async function guaranteedUpdate<T extends KubeObject>(
   tryUpdate: UpdateFunc<T>,
   options: GuaranteedUpdateOptions<T>,
 ): Promise<T> {
-  const { cachedExistingObject: suggestion, signal } = options
-  const readCurrent = () => readState(core, key, options, signal)
-  let current = suggestion === undefined || core.leased
-  let state = current ? await readCurrent() : core.objects.suggestedState(suggestion!)
+  const { cachedExistingObject, signal } = options
+  const suggestion = core.leased ? undefined : cachedExistingObject
+  const attempted = await AttemptedState.open({ core, key, rules: options, signal }, suggestion)
   for (;;) {
-    throwIfCancelled(key, signal)
-    let attempt: UpdateAttempt<T>
-    try {
-      attempt = await attemptUpdate(key, state, tryUpdate, options)
-    } catch (error) {
-      if (current) throw error
-      const seen = state.revision
-      state = await readCurrent()
-      current = true
-      if (state.revision === seen) throw error
-      continue
-    }
+    const attempt = await attempted.attempt((state) => attemptUpdate(key, state, tryUpdate, options))
     const data = core.objects.encode(attempt.object)
-    if (!state.stale && equalBytes(data, state.data) && keepsLease(attempt, state)) {
-      if (!current) {
-        state = await readCurrent()
-        current = true
-        if (!equalBytes(data, state.data)) continue
+    if (!attempted.state.stale && equalBytes(data, attempted.state.data) && keepsLease(attempt, attempted.state)) {
+      if (!attempted.isCurrent) {
+        await attempted.read()
+        if (!equalBytes(data, attempted.state.data)) continue
       }
+      const { state } = attempted
       if (!state.stale) return core.objects.decode(state.data, key, state.revision)
     }
     const object = core.objects.decodeUnversioned(data, key)
-    const written = await write(core, key, state, { ...attempt, object }, data, signal)
+    const written = await write(core, key, attempted.state, { ...attempt, object }, data, signal)
     if (written.succeeded) {
       core.objects.versioner.updateObject(object, written.revision)
       return object
     }
-    state = await stateOf(core, key, written.kv, options)
-    current = true
+    await attempted.take(written.kv)
   }
 }
 
@@ -72,7 +57,9 @@ async function attemptUpdate<T extends KubeObject>(
   return tryUpdate(object, { resourceVersion: state.revision, ttlSeconds: undefined })
 }
 
-/** False when the attempt makes an object mortal or immortal. As in Kubernetes, a lease is not renewed without a change. */
+/**
+ * False when the attempt makes an object mortal or immortal. As in Kubernetes, a lease is not renewed without a change.
+ */
 function keepsLease<T>(attempt: UpdateAttempt<T>, state: ObjectState<T>): boolean {
   if (attempt.ttlSeconds === undefined) return true
   return (attempt.ttlSeconds === 0) === (state.lease === NO_LEASE)

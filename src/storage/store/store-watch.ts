@@ -19,7 +19,7 @@ import { matchesPredicate, selectsEverything } from '../contract/selection.js'
 import { WatchQueue } from '../contract/watch-queue.js'
 import { callOptions, type StoreCore } from './store-core.js'
 
-/** What a client that is ahead of the store should wait before it asks again. */
+/** So long a client that is ahead of the store should wait before it asks again. */
 const RETRY_AFTER_SECONDS = 1
 
 export async function openWatch<T>(
@@ -33,7 +33,7 @@ export async function openWatch<T>(
   const fromNow = asked === 0 && !initialEvents && !options.signal?.aborted
   const startRevision = fromNow ? await core.kv.currentRevision(callOptions(options.signal)) : asked
   const watch = new StoreWatch(core, key, options, onEnd)
-  // It ends in an ERROR event whatever happens, so there is nothing left to await.
+  // run() never rejects: a failure becomes an ERROR event.
   void watch.run(startRevision, initialEvents)
   return watch.queue
 }
@@ -73,7 +73,7 @@ class StoreWatch<T> {
     }
   }
 
-  /** Gives the revision of what it sent. */
+  /** Sends the initial state; gives its revision. */
   async #sendInitialEvents(minimumRevision: number): Promise<number> {
     const { kvs, revision } = await this.#readAll()
     if (minimumRevision > revision) {
@@ -123,7 +123,7 @@ class StoreWatch<T> {
     this.queue.push(event)
   }
 
-  /** What the change means to somebody who sees only what the selectors select. */
+  /** The event as it looks to a watcher, who sees only the objects that its selectors select. */
   async #toWatchEvent(event: KvEvent): Promise<WatchEvent<T> | undefined> {
     const revision = event.kv.modRevision
     if (event.type === 'delete') {

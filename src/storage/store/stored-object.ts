@@ -12,11 +12,11 @@ import type { Transformer, TransformResult } from '../contract/transformer.js'
 
 /** An object as it is stored, or as a caller says it is. */
 export interface ObjectState<T> {
-  /** Undefined when it exists and cannot be read. */
+  /** Undefined when the object exists and cannot be read. */
   readonly object: T | undefined
-  /** 0 when there is none. */
+  /** The revision of the object; 0 when there is no object. */
   readonly revision: number
-  /** Encoded and not encrypted; what "nothing changed" is judged by. */
+  /** The object's encoded bytes before encryption, by which an update finds out that nothing changed. */
   readonly data: Uint8Array
   readonly stale: boolean
   readonly lease: LeaseId
@@ -48,13 +48,16 @@ export class StoredObjects<T> {
     this.#metrics = options.metrics
   }
 
-  /** Takes away what is not stored and encodes. The object is the caller's gift: it is changed. */
+  /** Takes away what is not stored and encodes the rest. The object is changed: the caller gives it away. */
   encode(object: T): Uint8Array {
     this.versioner.prepareObjectForStorage(object)
     return this.#codec.encode(object)
   }
 
-  /** What goes into the store. KV takes it for good, so it is never `data` itself, which is decoded again afterwards. */
+  /**
+   * The bytes that go into the store. KV takes them for good, so they are never `data` itself, which is decoded again
+   * afterwards.
+   */
   seal(data: Uint8Array, key: string): Uint8Array | Promise<Uint8Array> {
     const sealed = this.#transformer.transformToStorage(data, key)
     return sealed === data ? new Uint8Array(data) : sealed
@@ -72,7 +75,7 @@ export class StoredObjects<T> {
     return object
   }
 
-  /** What is about to be written, as it will be read: the versioner gives it its version when the write has one. */
+  /** The object that is about to be written, as it will be read; it gets its version when the write has one. */
   decodeUnversioned(data: Uint8Array, key: string): T {
     try {
       return this.#codec.decode(data)
@@ -81,12 +84,14 @@ export class StoredObjects<T> {
     }
   }
 
-  /** Through its stored form and back: what that form does not tell apart, an empty list from none, is lost. */
+  /** A copy by way of the stored form, which does not tell an empty list from none. */
   copy(object: T): T {
     return this.#codec.decode(this.#codec.encode(object))
   }
 
-  /** Decrypted bytes. No promise unless the transformer needs one: lists go through here object by object. */
+  /**
+   * Decrypts a value. There is a promise only when the transformer needs one: lists go through here object by object.
+   */
   open(kv: KeyValue): TransformResult | Promise<TransformResult> {
     try {
       const opened = this.#transformer.transformFromStorage(kv.value, kv.key)
@@ -96,7 +101,7 @@ export class StoredObjects<T> {
     }
   }
 
-  /** The object with the version it was written at, or with `revision` in its stead. */
+  /** The object with the version it was written at, or with `revision` instead. */
   read(kv: KeyValue, revision = kv.modRevision): T | Promise<T> {
     const opened = this.open(kv)
     return opened instanceof Promise
@@ -110,17 +115,17 @@ export class StoredObjects<T> {
     return { object, revision: kv.modRevision, data, stale, lease: kv.lease }
   }
 
-  /** Nothing is stored yet. */
+  /** The state of a key that does not exist. */
   absentState(): ObjectState<T> {
     return { object: this.newObject(), revision: 0, data: NO_DATA, stale: false, lease: NO_LEASE }
   }
 
-  /** It is there and nobody can read it. */
+  /** The state of an object that exists and cannot be read. */
   unreadableState(kv: KeyValue): ObjectState<T> {
     return { object: undefined, revision: kv.modRevision, data: NO_DATA, stale: true, lease: kv.lease }
   }
 
-  /** From a caller's copy, which may be out of date. The copy is as it was when this returns. */
+  /** The state that a caller's copy suggests, which may be out of date. The copy itself is not changed. */
   suggestedState(object: T): ObjectState<T> {
     const revision = this.versioner.objectResourceVersion(object)
     const data = this.encode(object)
@@ -129,7 +134,8 @@ export class StoredObjects<T> {
   }
 
   #unreadable(kv: KeyValue, cause: unknown): never {
-    // A key service that does not answer says nothing about the object: it must not be taken for corrupt and deleted.
+    // A key service that does not answer says nothing about the object, which must not be taken for corrupt and
+    // deleted.
     if (isStorageError(cause)) throw cause
     if (isKeyServiceFailure(cause)) throw keyServiceUnreachable(kv.key, cause)
     throw corruptObject(kv.key, kv.modRevision, 'cannot be decrypted', cause)

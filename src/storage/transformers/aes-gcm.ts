@@ -30,7 +30,7 @@ export class AesGcmTransformer implements Transformer {
   }
 }
 
-/** `header` goes before the nonce as it is, unauthenticated: room for what the key was derived from. */
+/** `header` goes before the nonce as it is, unauthenticated: it has room for what the key was derived from. */
 export function sealAesGcm(
   key: Uint8Array,
   data: Uint8Array,

@@ -1,4 +1,4 @@
-/** Thread: any. */
+/** Thread: any. Comparing and joining bytes, for the providers of encryption at rest. */
 
 export function startsWithBytes(data: Uint8Array, prefix: Uint8Array): boolean {
   if (data.length < prefix.length) return false
@@ -8,7 +8,10 @@ export function startsWithBytes(data: Uint8Array, prefix: Uint8Array): boolean {
   return true
 }
 
-/** Into memory of its own: Buffer.concat may give a piece of a shared pool, which must not be handed to another thread. */
+/**
+ * Joins bytes in memory of their own: Buffer.concat may give a piece of a shared pool, which must not be handed to
+ * another thread.
+ */
 export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length

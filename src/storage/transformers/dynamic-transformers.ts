@@ -1,8 +1,8 @@
 /**
- * Thread: any. The transformers of an EncryptionConfiguration file that may change while the server runs. The file's hash
- * is looked at every minute, when the system says that it has changed, and when something cannot be read: another thread or
- * server may have the new key already. A new file takes over once it is valid and its KMS plugins are healthy, and until
- * then, or when it is not, the old one goes on and the failure is reported.
+ * Thread: any. The transformers of an EncryptionConfiguration file that may change while the server runs. The file's
+ * hash is looked at every minute, when the system says that it has changed, and when something cannot be read: another
+ * thread or server may have the new key already. A new file takes over once it is valid and its KMS plugins are
+ * healthy, and until then, or when it is not, the old one goes on and the failure is reported.
  */
 import { type FSWatcher, watch } from 'node:fs'
 import path from 'node:path'
@@ -24,7 +24,7 @@ export interface ReloadRecorder {
 export interface DynamicTransformersOptions {
   readonly filePath: string
   readonly initial: LoadedEncryption
-  /** Also when the system says that it has changed. Default: as the clock says only. */
+  /** Whether the file is also looked at when the system says that it has changed. Default: only as time passes. */
   readonly watchesFile?: boolean
   readonly clock: Clock
   readonly logger: Logger
@@ -34,7 +34,7 @@ export interface DynamicTransformersOptions {
 }
 
 const POLL_INTERVAL_MS = 60_000
-/** A file that somebody is writing at this moment is whole a second later. */
+/** The first wait after a failure: a file that somebody is writing at this moment is whole a second later. */
 const RETRY_BASE_MS = 1000
 const HEALTH_POLL_MS = 100
 const MIN_HEALTH_WAIT_MS = 10_000
@@ -43,7 +43,7 @@ export class DynamicTransformers implements ResourceTransformers {
   readonly #options: DynamicTransformersOptions
   readonly #random: Random
   #current: LoadedEncryption
-  /** Replaced, but perhaps still in the middle of a call. */
+  /** Generations that were replaced, and may still be in the middle of a call. */
   readonly #retired = new Map<LoadedEncryption, Timer>()
   #timer: Timer | undefined
   #watcher: FSWatcher | undefined
@@ -63,7 +63,7 @@ export class DynamicTransformers implements ResourceTransformers {
     if (this.#options.watchesFile === true) this.#watcher = this.#watch()
   }
 
-  /** The folder: files are mostly replaced, by a rename or a link, and the old one says nothing then. */
+  /** Watches the folder: files are mostly replaced by a rename or a link, of which the old file says nothing. */
   #watch(): FSWatcher | undefined {
     const { filePath, logger } = this.#options
     try {
@@ -134,7 +134,10 @@ export class DynamicTransformers implements ResourceTransformers {
     this.#timer = this.#options.clock.after(delayMs, () => void this.#poll())
   }
 
-  /** Resolves when the file has been looked at; those who ask meanwhile wait for one more look, since it may have changed. */
+  /**
+   * Resolves when the file has been looked at. Those who ask during a look wait for one more, since the file may have
+   * changed.
+   */
   async #poll(): Promise<void> {
     if (this.#looking !== undefined) await this.#looking
     if (this.#stopped) return
@@ -144,7 +147,7 @@ export class DynamicTransformers implements ResourceTransformers {
     if (!this.#stopped) this.#schedule(delayMs)
   }
 
-  /** Gives the time until the next look. */
+  /** Looks at the file; gives the time until the next look. */
   async #look(): Promise<number> {
     const { filePath, logger, recorder } = this.#options
     try {

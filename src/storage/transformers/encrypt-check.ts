@@ -4,7 +4,7 @@ import { TransformError } from '../contract/transform-error.js'
 import type { Transformer } from '../contract/transformer.js'
 import { startsWithBytes } from './bytes.js'
 
-/** Every encrypting provider's prefix starts with this; no JSON and no protobuf object does. */
+/** The prefix of every encrypting provider starts with this; no JSON and no protobuf object does. */
 const ENCRYPTED = new TextEncoder().encode('k8s:enc:')
 
 export const encryptCheckTransformer: Transformer = {

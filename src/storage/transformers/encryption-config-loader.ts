@@ -60,7 +60,7 @@ export async function loadEncryptionConfig(filePath: string, options: LoaderOpti
   return {
     transformers,
     contentHash: hashOf(content),
-    // Health checks ask one after another, and twice that for good measure.
+    // Health checks ask the plugins one after another; the sum of their timeouts is doubled for safety.
     closeGracePeriodMs: 2 * builder.kmsProviders.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0),
     check: () => checkAll(builder.kmsProviders.map(({ provider }) => provider)),
     close: () => {
@@ -82,7 +82,7 @@ function decodeFile(filePath: string, text: string): EncryptionConfiguration {
   }
 }
 
-/** Cheap enough to be asked often. */
+/** The hash of the file, which is cheap enough to be asked for often. */
 export async function encryptionConfigHash(filePath: string): Promise<string> {
   return hashOf(await readConfigFile(filePath))
 }

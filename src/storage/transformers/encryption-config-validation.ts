@@ -12,7 +12,7 @@ import { isAnyGroupAnyResource } from './resource-transformers.js'
 import { SECRETBOX_KEY_SIZES } from './secretbox.js'
 
 const KINDS = ['kms', 'aesgcm', 'aescbc', 'secretbox', 'identity'] as const
-/** Kept in storage beside the API's objects, but not served by it. */
+/** Resources that are kept in storage beside the API's objects and are not served. */
 const NOT_SERVED: readonly string[] = ['apiserveripinfo', 'serviceipallocations', 'servicenodeportallocations']
 const REDACTED = 'REDACTED'
 
@@ -35,7 +35,7 @@ export function validateEncryptionConfiguration(config: EncryptionConfiguration)
   return errors
 }
 
-/** Within one list. What one list hides of a later one is found when the transformers are put together. */
+/** The overlaps within one list. What one list hides of a later one is found when the transformers are put together. */
 function validateOverlap(names: readonly string[], path: FieldPath): FieldError[] {
   const parsed = names.map(parseGroupResource)
   const pairs = parsed.flatMap((a, i) => parsed.slice(i + 1).map((b) => [a, b] as const))
@@ -108,7 +108,7 @@ function validateKey({ name, secret }: EncryptionKey, path: FieldPath, sizes: re
   return errors
 }
 
-/** Standard base64 with its padding; line breaks are allowed, anything else is not. Undefined when it is not that. */
+/** Decodes standard base64 with its padding; line breaks are allowed. Undefined when it is anything else. */
 export function decodeSecret(secret: string): Uint8Array | undefined {
   const compact = secret.replace(/[\r\n]/g, '')
   const isBase64 = compact.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(compact)

@@ -7,7 +7,7 @@ import { parseDurationMs } from '../../api/duration.js'
 
 export interface EncryptionKey {
   readonly name: string
-  /** base64 */
+  /** The key in base64. */
   readonly secret: string
 }
 
@@ -19,7 +19,7 @@ export interface KmsConfiguration {
   readonly timeoutMs: number
 }
 
-/** A valid one has exactly one of them. */
+/** A provider; a valid one has exactly one of the fields. */
 export interface ProviderConfiguration {
   readonly aesgcm: readonly EncryptionKey[] | undefined
   readonly aescbc: readonly EncryptionKey[] | undefined
@@ -44,15 +44,18 @@ export class EncryptionConfigError extends Error {
 }
 
 const DEFAULT_KMS_TIMEOUT_MS = 3000
-/** As Kubernetes has it, and no use: v1 is refused with a word about what to write instead. */
+/** The default is Kubernetes' own, which is refused with a word about what to write instead. */
 const DEFAULT_KMS_API_VERSION = 'v1'
 
-/** YAML or JSON; throws EncryptionConfigError with every problem of form. Validation is apart. */
+/**
+ * Reads YAML or JSON; throws EncryptionConfigError with every problem of form. The rules are checked elsewhere
+ * (encryption-config-validation.ts).
+ */
 export function decodeEncryptionConfiguration(text: string): EncryptionConfiguration {
   const problems: string[] = []
   const root = new Reader(parse(text), '', problems)
   const header = `${root.string('apiVersion')}, ${root.string('kind')}`
-  // The second is a slip in early documentation that Kubernetes has honoured ever since.
+  // The second header is a slip in early documentation that Kubernetes has honoured ever since.
   if (header !== 'apiserver.config.k8s.io/v1, EncryptionConfiguration' && header !== 'v1, EncryptionConfig') {
     throw new EncryptionConfigError(
       `apiVersion and kind must be apiserver.config.k8s.io/v1 and EncryptionConfiguration, not ${header}`,
@@ -178,7 +181,7 @@ class Reader {
     return converted
   }
 
-  /** Null is as good as absent. */
+  /** The value of a field; null counts as absent. */
   #get(name: string): unknown {
     this.#asked.add(name)
     return (Object.hasOwn(this.#values, name) ? this.#values[name] : undefined) ?? undefined

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.js'
 export class ExpiringCache<V> {
   readonly #ttlMs: number
   readonly #clock: Clock
-  /** In the order in which they expire. */
+  /** Entries in the order in which they expire. */
   readonly #entries = new Map<string, { value: V; expiresMs: number }>()
 
   constructor({ ttlMs, clock }: { ttlMs: number; clock: Clock }) {

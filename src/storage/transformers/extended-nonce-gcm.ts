@@ -1,8 +1,8 @@
 /**
  * Thread: any. AES-GCM with a key of its own for every write, derived from a seed: 32 random bytes of info, then what
  * AES-GCM writes. HKDF-SHA256, expand only, gives the key; so one seed may serve any number of writes, processes and
- * restarts. A derived key is not kept: deriving takes 3 to 5 µs beside the 11 µs of opening a 4 KB value, and a cache of
- * keys by path would grow with every new object.
+ * restarts. A derived key is not kept: deriving takes 3 to 5 µs beside the 11 µs of opening a 4 KB value, and a cache
+ * of keys by path would grow with every new object.
  */
 import { createHmac, randomBytes } from 'node:crypto'
 import { TransformError } from '../contract/transform-error.js'

@@ -10,7 +10,7 @@ import type { ResourceTransformers } from './resource-transformers.js'
 type TransformationType = 'from_storage' | 'to_storage'
 
 const MARK = 'k8s:enc:'
-/** As long as the prefix of a KMS provider with a long name. */
+/** Prefixes are looked for in so many bytes: as long as that of a KMS provider with a long name. */
 const MAX_PREFIX = 256
 const OK = 'OK'
 const STATUS_NAMES = [
@@ -124,7 +124,7 @@ class MeteredTransformer implements Transformer {
 
 const UNKNOWN = 'unknown'
 
-/** `k8s:enc:aesgcm:v1:`, `k8s:enc:kms:v2:name:`; what bears none was written as it is. */
+/** The prefix of a value: `k8s:enc:aesgcm:v1:`, `k8s:enc:kms:v2:name:`; a value without one was written in plain. */
 function prefixOf(data: Uint8Array): string {
   const text = Buffer.from(data.buffer, data.byteOffset, Math.min(data.byteLength, MAX_PREFIX)).toString('latin1')
   if (!text.startsWith(MARK)) return 'identity'
@@ -133,7 +133,7 @@ function prefixOf(data: Uint8Array): string {
   return provider === 'kms' ? `${prefix}${name}:` : prefix
 }
 
-/** What the key service said, when it was asked. */
+/** The status that the key service gave, when it was asked. */
 function statusOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof GrpcError) return STATUS_NAMES[cause.status] ?? 'Unknown'

@@ -8,7 +8,7 @@ import type { Transformer, TransformResult } from '../contract/transformer.js'
 import { concatBytes, startsWithBytes } from './bytes.js'
 
 export interface PrefixTransformer {
-  /** '' belongs to the identity provider and matches everything. */
+  /** The prefix; '' belongs to the identity provider and matches everything. */
   readonly prefix: string
   readonly transformer: Transformer
 }
@@ -18,7 +18,7 @@ interface Candidate {
   readonly transformer: Transformer
 }
 
-/** The first one writes; all read, and what another than the first has read is stale. */
+/** The first transformer writes and all of them read; a value that another than the first has read is stale. */
 export class PrefixTransformers implements Transformer {
   readonly #candidates: readonly Candidate[]
   readonly #noMatch: string
@@ -57,7 +57,7 @@ export class PrefixTransformers implements Transformer {
       const { prefix, transformer } = this.#candidates[i]!
       if (!startsWithBytes(data, prefix)) continue
       const onFailure = (error: unknown): void => {
-        // Anything else is a programmer's error and not an answer about the data.
+        // Anything else is a programmer's error and says nothing about the data.
         if (!(error instanceof TransformError)) throw error
         if (prefix.length > 0) failures.push(error)
       }

@@ -9,7 +9,7 @@ export interface ResourceTransformers {
 
 export const ANY_GROUP_ANY_RESOURCE: GroupResource = { group: '*', resource: '*' }
 
-/** By `resource.group`, wildcards included; see formatRule. */
+/** Transformers by `resource.group`, wildcards included; see formatRule. */
 export class StaticTransformers implements ResourceTransformers {
   readonly #rules: ReadonlyMap<string, Transformer>
 
@@ -27,7 +27,9 @@ export class StaticTransformers implements ResourceTransformers {
   }
 }
 
-/** `secrets`, `deployments.apps`; `*.` for the core group, `*.apps`, `*.*`: as the configuration file writes it. */
+/**
+ * A rule as the configuration file writes it: `secrets`, `deployments.apps`; `*.` for the core group, `*.apps`, `*.*`.
+ */
 export function formatRule(rule: GroupResource): string {
   return rule.group === '' && rule.resource === '*' ? '*.' : formatGroupResource(rule)
 }

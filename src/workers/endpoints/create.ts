@@ -6,16 +6,16 @@ import { newBadRequest } from '../../api/status.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { EndpointHandler } from '../../registry/generic/endpoint-handler.js'
 import { wipeSystemFields } from '../../registry/generic/system-fields.js'
-import { admissionAttributes, validateAttempt } from './admission-attributes.js'
+import { admissionAttributes, admitObject, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse, encodeStatus, isStatus } from './encode-response.js'
-import { throughHub } from './endpoint.js'
+import { throughMemoryVersion } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import { parseWriteOptions } from './write-options.js'
 
 export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
-  const { request, endpoint, admission } = worker
+  const { request, endpoint } = worker
   const options = parseWriteOptions(worker.query, 'CreateOptions')
   if (endpoint.handler?.create !== undefined)
     return createThrough(worker, endpoint.handler.create.bind(endpoint.handler))
@@ -23,13 +23,14 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
     contentType: request.contentType,
     fieldValidation: options.fieldValidation,
     addWarning: worker.addWarning,
+    noteWholeFloats: worker.noteWholeFloats,
   })
   wipeSystemFields(decoded)
   checkNamespace(decoded, worker)
-  const object = managed(worker, decoded, options.fieldManager)
+  const object = await managed(worker, decoded, options.fieldManager)
   const name = metadataOf(object).name ?? ''
-  await admission.admit(admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
-  const stored = endpoint.conversion?.toHub(object) ?? object
+  await admitObject(worker, admissionAttributes(worker, 'CREATE', options.dryRun, { object, name }))
+  const stored = endpoint.conversion?.toMemoryVersion(object) ?? object
   const created = await endpoint.store.create(worker.context(options.dryRun), stored, (final) =>
     validateAttempt(
       worker,
@@ -39,11 +40,13 @@ export async function create(worker: WorkerRequest): Promise<EncodedResponse> {
   return encodeResponse(worker, 201, created)
 }
 
-function managed(worker: WorkerRequest, decoded: KubeObject, fieldManager: string): KubeObject {
+function managed(worker: WorkerRequest, decoded: KubeObject, fieldManager: string): KubeObject | Promise<KubeObject> {
   const { endpoint, request } = worker
   const manager = managerOrUserAgent(fieldManager, request.userAgent)
-  const object = throughHub(endpoint, decoded) as JsonObject
-  return endpoint.fieldManager.update(undefined, object, manager, { now: worker.now() }) as KubeObject
+  const object = throughMemoryVersion(endpoint, decoded) as JsonObject
+  const settle = (): KubeObject =>
+    endpoint.fieldManager.update(undefined, object, manager, { now: worker.now() }) as KubeObject
+  return endpoint.managerConversions?.run(settle, worker.signal) ?? settle()
 }
 
 /** For handlers that create something that is not stored as an object of its own: a binding, an eviction, a token. */
@@ -60,10 +63,11 @@ async function createThrough(
   })
   if (endpoint.handler?.keepsSystemFields !== true) wipeSystemFields(decoded)
   checkNamespace(decoded, worker)
-  const object = endpoint.handler?.recordsManagers === true ? managed(worker, decoded, options.fieldManager) : decoded
+  const object =
+    endpoint.handler?.recordsManagers === true ? await managed(worker, decoded, options.fieldManager) : decoded
   const name = request.info.name === '' ? (metadataOf(object).name ?? '') : request.info.name
   const attributes = admissionAttributes(worker, 'CREATE', options.dryRun, { object, name })
-  await admission.admit(attributes)
+  await admitObject(worker, attributes)
   const result = await createNamed({
     context: worker.context(options.dryRun),
     name,

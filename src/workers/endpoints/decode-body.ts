@@ -3,22 +3,25 @@ import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
 import { formatGroupVersion, type GroupVersionKind } from '../../api/group-version.js'
 import { type Decoded, decodeJson, decodeTree, type JsonPath } from '../../api/json/decode.js'
 import { DecodeError } from '../../api/json/decode-error.js'
+import type { ParsedJson } from '../../api/json/parse.js'
 import { JsonSyntaxError } from '../../api/json/syntax-error.js'
 import { parseMediaType } from '../../api/media-type.js'
-import type { KubeObject } from '../../api/object.js'
+import { isJsonObject, type KubeObject } from '../../api/object.js'
 import { decodeRequestMessage } from '../../api/protobuf/decode-message.js'
 import { decodeEnvelope } from '../../api/protobuf/envelope.js'
 import { ProtobufError } from '../../api/protobuf/protobuf-error.js'
 import { newBadRequest, newRequestEntityTooLarge, newUnsupportedMediaType } from '../../api/status.js'
 import { parseYaml, YamlError } from '../../api/yaml/yaml.js'
+import type { CompiledSchema } from '../../apiextensions/schema/interface.js'
 import type { Endpoint } from './endpoint.js'
 import type { FieldValidation } from './write-options.js'
 
+const ACCEPTED_CUSTOM = 'application/json, application/yaml'
 const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes.protobuf'
 
 export type BodyFormat = 'json' | 'yaml' | 'protobuf'
 
-/** No content type means JSON. */
+/** The format of a body; without a content type it is JSON. */
 export function bodyFormat(contentType: string): BodyFormat {
   if (contentType === '' || contentType === 'application/json') return 'json'
   switch (parseMediaType(contentType)?.type) {
@@ -39,8 +42,10 @@ export interface DecodeOptions {
   readonly contentType: string
   readonly fieldValidation: FieldValidation
   addWarning(text: string): void
-  /** Told of lists and maps that are there and empty. */
+  /** Is told of lists and maps that are there and empty. */
   noteEmptied?(paths: readonly JsonPath[]): void
+  /** Is told of numbers of a custom object that are whole and were written as 4.0. */
+  noteWholeFloats?(wholeFloats: ParsedJson['wholeFloats']): void
 }
 
 /** The object in the endpoint's version, with kind and apiVersion set and defaults filled in. Throws BadRequest. */
@@ -50,20 +55,26 @@ export function decodeBody(endpoint: Endpoint, body: Uint8Array, options: Decode
   const decoded = decode(endpoint, body, format)
   const { object } = decoded
   options.noteEmptied?.(decoded.emptied)
-  checkKind(object, kind, endpoint.handler?.acceptedVersions)
+  options.noteWholeFloats?.(decoded.wholeFloats)
+  // A custom object of another kind is refused when it is validated, with what else is wrong.
+  const isCustom = endpoint.custom !== undefined && endpoint.handler === undefined
+  if (!isCustom) checkKind(object, kind, endpoint.handler?.acceptedVersions)
   reportStrict(
     decoded.strictErrors,
     options,
     `${kind.kind} in version ${JSON.stringify(kind.version)} cannot be handled as a ${kind.kind}: strict decoding error: `,
   )
+  if (isCustom) checkKind({ ...object, kind: kind.kind }, kind)
   object.apiVersion = formatGroupVersion(kind)
-  object.kind = kind.kind
+  if (!isCustom || (object.kind ?? '') === '') object.kind = kind.kind
   endpoint.rules.setDefaults?.(object)
   return object
 }
 
-function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
+function decode(endpoint: Endpoint, body: Uint8Array, format: BodyFormat): Decoded {
+  const { schema, kind, handler, custom } = endpoint
   try {
+    if (custom !== undefined && endpoint.handler === undefined) return decodeCustom(custom.schema, body, format)
     if (format === 'json') {
       checkJsonSize(body)
       return decodeJson(body, schema)
@@ -97,6 +108,20 @@ function decode({ schema, kind, handler }: Endpoint, body: Uint8Array, format: B
   }
 }
 
+function decodeCustom(schema: CompiledSchema, body: Uint8Array, format: BodyFormat): Decoded {
+  if (format === 'protobuf')
+    throw newUnsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${ACCEPTED_CUSTOM}`,
+    )
+  if (format === 'json') {
+    return { ...schema.decode(body), emptied: [] }
+  }
+  const { value, strictErrors } = parseYaml(Buffer.from(body).toString())
+  if (!isJsonObject(value)) throw new DecodeError('what is no object is sent for one', '')
+  const admitted = schema.admit(value, { origin: 'request' })
+  return { object: value, strictErrors: [...strictErrors, ...admitted.strictErrors], emptied: [] }
+}
+
 /** A body without kind or apiVersion is taken for the endpoint's own; one with another kind or apiVersion is refused. */
 export function checkKind(
   object: { readonly kind?: string; readonly apiVersion?: string },
@@ -120,14 +145,16 @@ export function checkKind(
 /** Kubernetes' strict decoder reports at most so many errors of one body. */
 const MAX_STRICT_ERRORS = 100
 
-/** What a strict decoder found: an error, warnings, or nothing, as the client chose. */
+export const limitedStrict = (found: readonly string[]): readonly string[] => found.slice(0, MAX_STRICT_ERRORS)
+
+/** Makes an error, warnings, or nothing of what a strict decoder found, as the client chose. */
 export function reportStrict(
   found: readonly string[],
   { fieldValidation, addWarning }: Omit<DecodeOptions, 'contentType'>,
   prefix: string,
 ): void {
   if (found.length === 0 || fieldValidation === 'Ignore') return
-  const errors = found.slice(0, MAX_STRICT_ERRORS)
+  const errors = limitedStrict(found)
   if (fieldValidation === 'Strict') throw newBadRequest(`${prefix}${errors.join(', ')}`)
   for (const error of errors) addWarning(error)
 }

@@ -30,7 +30,7 @@ import { encodeList, encodeResponse, encodeStatus, isStatus } from './encode-res
 import type { WorkerRequest } from './request.js'
 import { deleteOptionsFromQuery } from './write-options.js'
 
-/** The verb that Kubernetes asks for beside `delete`. */
+/** The verb that Kubernetes asks for, beside `delete`, before it deletes an unreadable object. */
 const UNSAFE_DELETE = 'unsafe-delete-ignore-read-errors'
 
 export async function deleteObject(worker: WorkerRequest): Promise<EncodedResponse> {
@@ -47,8 +47,9 @@ export async function deleteObject(worker: WorkerRequest): Promise<EncodedRespon
 }
 
 /**
- * An object that cannot be read, by who says so and may: nothing of it is checked, nothing that its deletion would entail
- * happens. The option means nothing for an object that can be read, as in Kubernetes while its feature gate is off.
+ * Deletes an object that cannot be read, for who says so and may: nothing of the object is checked, and its deletion
+ * entails nothing else. The option means nothing for an object that can be read, as in Kubernetes while its feature
+ * gate is off.
  */
 async function deleteUnreadable(
   worker: WorkerRequest,
@@ -82,7 +83,7 @@ async function deleteReadable(
   return isStatus(result) ? encodeStatus(worker, status, result) : encodeResponse(worker, status, result)
 }
 
-/** Every object of the selection, some at a time; what is gone already counts as deleted. */
+/** Deletes every object of the selection, some at a time; an object that is gone already counts as deleted. */
 export async function deleteCollection(worker: WorkerRequest, workers: number): Promise<EncodedResponse> {
   const { endpoint, query } = worker
   const listOptions = parseListOptions(query, false)
@@ -103,7 +104,9 @@ export async function deleteCollection(worker: WorkerRequest, workers: number): 
       await deleteItem(worker, item, deepCopy(options), dryRun)
     }
   }
-  await Promise.all(Array.from({ length: Math.max(1, workers) }, deleteSome))
+  // A deletion that fails ends its own loop alone. The answer waits for the others: behind it nothing may be under way.
+  const loops = await Promise.allSettled(Array.from({ length: Math.max(1, workers) }, deleteSome))
+  for (const loop of loops) if (loop.status === 'rejected') throw loop.reason
   return encodeList(worker, list)
 }
 
@@ -116,7 +119,8 @@ async function deleteItem(
   const { name = '', namespace = '' } = metadataOf(item)
   const context = { ...worker.context(dryRun), namespace }
   try {
-    await worker.endpoint.store.delete(context, name, options, deletionValidation(worker, dryRun, name, options))
+    // Admission is told no name, as kube-apiserver tells none: it was not the client that named the object.
+    await worker.endpoint.store.delete(context, name, options, deletionValidation(worker, dryRun, '', options))
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error
   }
@@ -145,7 +149,7 @@ function optionsFromBody(body: Uint8Array, contentType: string): DeleteOptions {
   try {
     const value = optionsTree(body, contentType) ?? {}
     if (typeof value !== 'object' || Array.isArray(value)) throw newBadRequest('the body is no DeleteOptions')
-    // Of any version: the options of all groups are the same.
+    // The options may be of any version: those of all groups are the same.
     const { kind, ...options } = decodeTree(value, deleteOptionsSchema()).object
     if (kind !== undefined && kind !== 'DeleteOptions')
       throw newBadRequest(`no kind ${JSON.stringify(kind)} is registered for DELETE`)

@@ -1,7 +1,7 @@
 /** Thread: pool. Objects, lists and Statuses as the bytes that the client asked for. */
 import { formatGroupVersion } from '../../api/group-version.js'
 import { encodeText, encodeUntyped } from '../../api/json/encode.js'
-import { type AcceptedMediaType, acceptedMediaType, CONTENT_TYPES } from '../../api/media-type.js'
+import { type AcceptedMediaType, acceptedMediaType, CONTENT_TYPES, type OfferedForms } from '../../api/media-type.js'
 import { type Json, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import { encodeBuiltin, encodeObjectList, hasProtobuf } from '../../api/protobuf/builtin.js'
 import { encodeProtobuf } from '../../api/protobuf/envelope.js'
@@ -9,22 +9,27 @@ import { newBadRequest, newNotAcceptable, type Status } from '../../api/status.j
 import { printYaml } from '../../api/yaml/yaml.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
 import type { ListResult } from '../../storage/contract/interface.js'
+import type { Endpoint } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import { hasTable, type IncludeObject, partialObjectMetadata, tableOf } from './table.js'
 
-/** Throws NotAcceptable. */
+/** The form that the client takes; throws NotAcceptable when it takes none of ours. */
 export function acceptedOf(worker: WorkerRequest): AcceptedMediaType {
   const { endpoint, request } = worker
-  const forms = { protobuf: hasProtobuf(endpoint.schema), table: hasTable(endpoint) }
-  const accepted = acceptedMediaType(request.accept, forms)
+  const accepted = acceptedMediaType(request.accept, offeredForms(endpoint))
   const pretty = worker.query.get('pretty')
   return pretty === 'true' || pretty === '1' ? { ...accepted, pretty: true } : accepted
 }
 
+export const offeredForms = (endpoint: Endpoint): OfferedForms => ({
+  protobuf: endpoint.info.definitionHash === undefined ? hasProtobuf(endpoint.schema) : 'metadata',
+  table: hasTable(endpoint),
+})
+
 export function encodeResponse(worker: WorkerRequest, status: number, object: KubeObject): EncodedResponse {
   const accepted = acceptedOf(worker)
   const { endpoint } = worker
-  const shown = endpoint.conversion?.fromHub(object) ?? object
+  const shown = endpoint.conversion?.fromMemoryVersion(object) ?? object
   const { transformation } = accepted
   if (transformation === undefined) {
     if (accepted.serialization === 'protobuf')
@@ -52,10 +57,14 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
   const accepted = acceptedOf(worker)
   const { endpoint } = worker
   const items =
-    endpoint.conversion === undefined ? list.items : list.items.map((item) => endpoint.conversion!.fromHub(item))
+    endpoint.conversion === undefined
+      ? list.items
+      : list.items.map((item) => endpoint.conversion!.fromMemoryVersion(item))
+  // A list of custom objects says also that it does not go on; as a Table or as metadata it is like any other.
+  const isCustomList = endpoint.info.definitionHash !== undefined && accepted.transformation === undefined
   const metadata = {
     resourceVersion: String(list.resourceVersion),
-    ...(list.continueToken === '' ? {} : { continue: list.continueToken }),
+    ...(list.continueToken === '' && !isCustomList ? {} : { continue: list.continueToken }),
     ...(list.remainingItemCount === undefined || list.remainingItemCount === 0
       ? {}
       : { remainingItemCount: list.remainingItemCount }),
@@ -72,12 +81,16 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
             kind: 'PartialObjectMetadataList',
             apiVersion: `meta.k8s.io/${version}`,
             metadata,
-            items: list.items.map((item) => partialObjectMetadata(item, version, endpoint.rules)),
+            items: metadataItems(endpoint, list.items, version),
           }
     return response(worker, 200, accepted, undefined, tree)
   }
   const listed = endpoint.info.definitionHash === undefined ? withoutKind : (item: KubeObject) => item
-  const head = { kind: `${endpoint.kind.kind}List`, apiVersion: formatGroupVersion(endpoint.kind), metadata }
+  const head = {
+    kind: endpoint.info.listKind ?? `${endpoint.kind.kind}List`,
+    apiVersion: formatGroupVersion(endpoint.kind),
+    metadata,
+  }
   if (accepted.serialization === 'protobuf')
     return encoded(worker, 200, accepted, encodeObjectList(head, items, endpoint.schema))
   if (accepted.serialization === 'json' && !accepted.pretty) {
@@ -88,6 +101,10 @@ export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>):
   return response(worker, 200, accepted, undefined, { ...head, items: items.map(listed) })
 }
 
+/** Kubernetes shows a list of metadata that is empty as null. */
+const metadataItems = ({ rules }: Endpoint, items: readonly KubeObject[], version: string): KubeObject[] | null =>
+  items.length === 0 ? null : items.map((item) => partialObjectMetadata(item, version, rules))
+
 const withoutKind = ({ kind: _kind, apiVersion: _apiVersion, ...rest }: KubeObject): KubeObject => rest
 
 export const isStatus = (result: KubeObject | Status): result is Status =>
@@ -97,7 +114,7 @@ export function encodeStatus(worker: WorkerRequest, code: number, status: Status
   return response(worker, code, acceptedOf(worker), undefined, status as unknown as KubeObject)
 }
 
-/** `text` is the JSON where it is made already; `tree` is what other forms are made from. */
+/** `text` is the JSON where it exists already; other forms are made of `tree`. */
 function response(
   worker: WorkerRequest,
   status: number,
@@ -126,7 +143,7 @@ const encoded = (
   body,
 })
 
-/** Indents without touching a number: integers may be larger than JavaScript's. */
+/** Indents JSON without touching its numbers: integers may be larger than JavaScript's. */
 function prettyPrint(json: string): string {
   let text = ''
   let depth = 0

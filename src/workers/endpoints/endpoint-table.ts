@@ -11,26 +11,32 @@ import { encodeDraft } from '../../api/json/encode-draft.js'
 import { fieldsOf } from '../../api/json/field-spec.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import type { RequestInfo } from '../../api/request-info.js'
+import { type ResourceDefinition, resourceInfos } from '../../api/resource-definition.js'
 import type { StructSchema } from '../../api/schema.js'
 import { MapAttributes } from '../../api/selector.js'
-import { newGenericServerResponse } from '../../api/status.js'
+import { newForbidden, newGenericServerResponse } from '../../api/status.js'
 import { assert } from '../../lib/assert.js'
+import { systemClock } from '../../lib/clock.js'
+import { ownMember } from '../../lib/own-member.js'
 import { fieldLabels } from '../../registry/field-labels.js'
+import { ConvertingStorage } from '../../registry/generic/converting-storage.js'
 import { PartStrategy } from '../../registry/generic/part-strategy.js'
+import { completeWithOptions, type RegistryStore } from '../../registry/generic/registry-store.js'
+import type { RegistryStoreHooks, RegistryStoreOptions } from '../../registry/generic/registry-store-options.js'
 import type { HandlerRow } from '../../registry/generic/resource-rest.js'
 import type { ResourceRules } from '../../registry/generic/resource-rules.js'
 import type { RESTDependencies } from '../../registry/generic/rest-dependencies.js'
 import type { RESTOptionsGetter } from '../../registry/generic/rest-options.js'
 import { RulesStrategy, StatusStrategy, type StrategyShape } from '../../registry/generic/rules-strategy.js'
-import { completeWithOptions, type Store } from '../../registry/generic/store.js'
-import type { StoreHooks, StoreOptions } from '../../registry/generic/store-options.js'
 import { restOf } from '../../registry/rest-table.js'
-import { hubConversion, type StoredResource } from '../../registry/stored-resource.js'
+import { type StoredResource, versionConversion } from '../../registry/stored-resource.js'
 import type { ObjectAttributes } from '../../storage/contract/interface.js'
 import type { StorageHandle } from '../../storage/factory/decorator.js'
 import type { Scheme } from '../scheme/scheme.js'
 import { FieldManager } from './apply/field-manager.js'
+import { ManagerConversions } from './apply/manager-conversions.js'
 import type { VersionConverter } from './apply/updater.js'
+import { type ConverterSource, type CustomParts, customFields, customParts } from './custom-parts.js'
 import type { Endpoint } from './endpoint.js'
 import { ownedFilters, resetFilters } from './reset-filter.js'
 
@@ -41,8 +47,25 @@ export interface EndpointTableOptions {
   readonly dependencies: Omit<RESTDependencies, 'endpoints'>
   readonly eventTtlSeconds: number
   readonly allowPrivileged: boolean
+  readonly converterOf: ConverterSource
+  /** PATIENCE_MS unless told. */
+  readonly patienceMs?: number
   /** Called for every object that has been deleted, also by an update that removed its last finalizer. */
   readonly deleted: (resource: GroupResource, object: KubeObject) => Promise<void>
+}
+
+/** Ends a request soon: its client is told to come again. */
+type GiveUp = () => void
+
+/** So long a change of a definition waits for the requests that are under way with the old one. */
+const PATIENCE_MS = 5_000
+
+/** Which objects an endpoint's store gives and takes. */
+interface StoredForm {
+  /** Of what is stored, which drafts for memory are made of. */
+  readonly draftSchema: StructSchema
+  readonly custom: CustomParts | undefined
+  readonly apiVersion: string
 }
 
 export class EndpointTable {
@@ -52,7 +75,7 @@ export class EndpointTable {
   readonly #storages = new Map<string, StorageHandle>()
   readonly #endpoints = new Map<string, Endpoint>()
   /** The requests that have not been answered, by the name of their resource; of defined resources alone. */
-  readonly #underWay = new Map<string, Set<Promise<unknown>>>()
+  readonly #underWay = new Map<string, Map<Promise<unknown>, GiveUp>>()
 
   constructor(options: EndpointTableOptions) {
     this.#options = options
@@ -77,19 +100,32 @@ export class EndpointTable {
     return endpoint
   }
 
+  /** The endpoint of a defined resource in its storage version, whether that is served or not: what it reads takes no webhook. */
+  findStored(definition: ResourceDefinition): Endpoint {
+    const info = resourceInfos(definition).find(({ version }) => version === definition.storageVersion)
+    assert(info !== undefined, 'the storage version is one of the versions')
+    return this.#make(info, '')
+  }
+
   #make(info: ResourceInfo, subresource: string): Endpoint {
     const name = formatGroupResource(info)
-    const stored = this.#options.scheme.stored(name)
+    const custom = customParts(this.#options.scheme, info, this.#options.converterOf)
+    const builtin = this.#options.scheme.stored(name)
+    const stored = builtin && custom ? { ...builtin, rules: custom.rules } : builtin
     const rest = restOf(info)
-    const row = subresource === '' ? rest.resource : rest.subresources?.[subresource]
+    const row =
+      subresource === ''
+        ? rest.resource
+        : (ownMember(rest.subresources, subresource) ?? (subresource === 'scale' ? custom?.scale : undefined))
     if (stored === undefined) return this.#makeUnstored(info, subresource, row)
     const { rules } = stored
-    const own = rules.subresources?.[subresource]
+    const own = ownMember(rules.subresources, subresource)
     if (subresource !== '' && subresource !== 'status' && own === undefined && row === undefined)
       throw newGenericServerResponse(404)
     const kind: GroupVersionKind = { group: info.group, version: info.version, kind: info.kind }
-    const parentSchema = this.#schema(kind)
-    const hubSchema = this.#schema(stored.info)
+    const parentSchema = custom?.version.schema.type ?? this.#schema(kind)
+    const draftSchema = custom?.memory.schema.type ?? this.#schema(stored.info)
+    const memorySchema = custom?.converter === undefined ? draftSchema : parentSchema
     const shape = {
       // Where two groups serve the same objects (events), errors name the group under which they are stored.
       kind: { group: stored.info.group, kind: info.kind },
@@ -100,22 +136,26 @@ export class EndpointTable {
     const strategy = new RulesStrategy(shape, rules)
     const update = this.#updateStrategy(shape, rules, strategy, subresource, row)
     const apiVersion = formatGroupVersion(kind)
-    const store = this.#store(stored, strategy, update, hubSchema)
+    const store = this.#store(stored, strategy, update, { draftSchema, custom, apiVersion })
     const handler = row?.make({ store, apiVersion, dependencies: this.dependencies })
     const spoken = kindOf(info, subresource)
     const isParents = spoken.group === kind.group && spoken.kind === kind.kind
     const schema = isParents ? parentSchema : this.#schema(spoken)
+    const managerConversions =
+      custom?.converter && isParents ? new ManagerConversions(custom.converter, apiVersion) : undefined
     return {
       info,
       subresource,
       kind: spoken,
       schema,
-      hubSchema: isParents ? hubSchema : schema,
+      memorySchema: isParents ? memorySchema : schema,
       rules: isParents ? { ...rules, ...handler?.rules } : (handler?.rules ?? {}),
-      selectableFields: fieldLabels(
-        info,
-        stored.fields.map((field) => field.name),
-      ),
+      selectableFields: custom
+        ? customFields(info, custom.version)
+        : fieldLabels(
+            info,
+            stored.fields.map((field) => field.name),
+          ),
       store,
       handler,
       fieldManager: new FieldManager({
@@ -124,10 +164,13 @@ export class EndpointTable {
         schema,
         subresource,
         resetFields: isParents ? fieldFilters(this.#versions(info), update) : new Map(),
-        ...(isParents ? { converter: this.#converter(stored, info) } : {}),
+        ...(isParents ? { converter: this.#converter(stored, info, managerConversions) } : {}),
         custom: info.definitionHash !== undefined,
       }),
-      conversion: isParents ? hubConversion(stored, apiVersion) : undefined,
+      managerConversions,
+      converter: custom?.converter,
+      conversion: isParents && custom?.converter === undefined ? versionConversion(stored, apiVersion) : undefined,
+      custom: custom?.version,
     }
   }
 
@@ -140,9 +183,13 @@ export class EndpointTable {
       .map((version) => formatGroupVersion({ group, version }))
   }
 
-  /** For FieldManager, which compares fields in the version in which their managers wrote them. */
-  #converter(stored: StoredResource, info: ResourceInfo): VersionConverter {
-    const own = hubConversion(stored, formatGroupVersion(info))
+  /** The converter of a FieldManager, which compares fields in the version in which their managers wrote them. */
+  #converter(
+    stored: StoredResource,
+    info: ResourceInfo,
+    managerConversions: ManagerConversions | undefined,
+  ): VersionConverter {
+    const own = versionConversion(stored, formatGroupVersion(info))
     const versions = new Set(this.#versions(info))
     return {
       schema: (apiVersion) => {
@@ -150,9 +197,12 @@ export class EndpointTable {
         return versions.has(apiVersion) ? this.#options.scheme.kind(group, version, info.kind) : undefined
       },
       convert: (object, apiVersion) => {
-        const from = object['apiVersion'] === undefined ? own : hubConversion(stored, String(object['apiVersion']))
-        const hub = from === undefined ? (object as KubeObject) : from.toHub(object as KubeObject)
-        return (hubConversion(stored, apiVersion)?.fromHub(hub) ?? hub) as JsonObject
+        if (managerConversions !== undefined) return managerConversions.convert(object, apiVersion)
+        // What the other version of a custom object lacks is not taken out here: its managers are then unknown.
+        if (info.definitionHash !== undefined) return { ...object, apiVersion }
+        const from = object['apiVersion'] === undefined ? own : versionConversion(stored, String(object['apiVersion']))
+        const inMemory = from === undefined ? (object as KubeObject) : from.toMemoryVersion(object as KubeObject)
+        return (versionConversion(stored, apiVersion)?.fromMemoryVersion(inMemory) ?? inMemory) as JsonObject
       },
     }
   }
@@ -164,7 +214,7 @@ export class EndpointTable {
     subresource: string,
     row: HandlerRow | undefined,
   ): RulesStrategy | StatusStrategy | PartStrategy {
-    const own = rules.subresources?.[subresource]
+    const own = ownMember(rules.subresources, subresource)
     if (own !== undefined) return new PartStrategy(shape, rules, own)
     const isStatus = subresource === 'status' || row?.updates === 'status'
     return isStatus ? new StatusStrategy(shape, rules) : strategy
@@ -176,7 +226,7 @@ export class EndpointTable {
     const kind = kindOf(info, subresource)
     const schema = this.#schema(kind)
     const unstored = {
-      get store(): Store {
+      get store(): RegistryStore {
         throw newGenericServerResponse(405)
       },
     }
@@ -184,7 +234,7 @@ export class EndpointTable {
     const handler = row.make({
       apiVersion,
       dependencies: this.dependencies,
-      get store(): Store {
+      get store(): RegistryStore {
         return unstored.store
       },
     })
@@ -193,10 +243,10 @@ export class EndpointTable {
       subresource,
       kind,
       schema,
-      hubSchema: schema,
+      memorySchema: schema,
       rules: handler.rules ?? {},
       selectableFields: info.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name'],
-      get store(): Store {
+      get store(): RegistryStore {
         return unstored.store
       },
       handler,
@@ -209,16 +259,20 @@ export class EndpointTable {
     stored: StoredResource,
     strategy: RulesStrategy,
     update: RulesStrategy | StatusStrategy | PartStrategy,
-    schema: StructSchema,
-  ): Store {
+    { draftSchema, custom, apiVersion }: StoredForm,
+  ): RegistryStore {
     const { rules, groupResource } = stored
     const { eventTtlSeconds, deleted } = this.#options
     const hooks = restOf(groupResource).hooks?.(this.dependencies)
     const options = this.#options.restOptions.getRESTOptions(groupResource)
-    const storage = this.#storage(stored, schema)
+    const { value: storage } = this.#storage(stored, draftSchema)
+    const { converter, storageApiVersion = '' } = custom ?? {}
     return completeWithOptions({
       groupResource,
-      storage: storage.value,
+      storage:
+        converter === undefined
+          ? storage
+          : new ConvertingStorage({ storage, converter, apiVersion, storageApiVersion }),
       keyPrefix: options.resourcePrefix,
       createStrategy: strategy,
       updateStrategy: update,
@@ -232,6 +286,7 @@ export class EndpointTable {
         : { shouldDeleteDuringUpdate: rules.shouldDeleteDuringUpdate }),
       ...(rules.expires === undefined ? {} : { ttlSeconds: () => eventTtlSeconds }),
       ...hooksOf(hooks, update, strategy),
+      ...refusalOf(this.#options.scheme.defined(stored.name)),
       afterDelete: async (object, context) => {
         await hooks?.afterDelete?.(object, context)
         if (!context.dryRun) await deleted(groupResource, object)
@@ -268,17 +323,18 @@ export class EndpointTable {
   }
 
   /** Registers a request to a defined resource: forget() does not release the storage that it uses before it is done. */
-  underWay<T>({ info }: Endpoint, answer: Promise<T>): Promise<T> {
+  underWay<T>({ info }: Endpoint, answer: Promise<T>, giveUp: GiveUp): Promise<T> {
     const name = formatGroupResource(info)
-    const known = this.#underWay.get(name) ?? new Set()
+    const known = this.#underWay.get(name) ?? new Map<Promise<unknown>, GiveUp>()
     this.#underWay.set(name, known)
-    known.add(answer)
+    known.set(answer, giveUp)
     return answer.finally(() => known.delete(answer))
   }
 
   /**
    * Drops the endpoints and the storage of a resource that has changed; later requests make new ones. Resolves when the
-   * requests that still use the old ones are done and the old storage is released.
+   * requests that still use the old ones are done and the old storage is released. Requests that take long, because they wait for a
+   * webhook, are given up: changes of definitions are made one after the other, and all others would wait for them.
    */
   async forget({ group, resource }: GroupResource): Promise<void> {
     for (const [key, { info }] of this.#endpoints)
@@ -288,13 +344,30 @@ export class EndpointTable {
     const storage = this.#storages.get(name)
     this.#underWay.delete(name)
     this.#storages.delete(name)
-    if (before !== undefined) await Promise.allSettled(before)
+    if (before !== undefined && before.size > 0) {
+      const patience = systemClock.after(this.#options.patienceMs ?? PATIENCE_MS, () => {
+        for (const giveUp of before.values()) giveUp()
+      })
+      await Promise.allSettled(before.keys())
+      patience.cancel()
+    }
     await storage?.release()
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.#storages.values()].map((handle) => handle.release()))
     this.#storages.clear()
+  }
+}
+
+/** Nothing is created by a definition that is being deleted: its objects are being deleted too. */
+function refusalOf(definition: ResourceDefinition | undefined): Pick<RegistryStoreOptions, 'beginCreate'> {
+  if (definition?.terminating !== true) return {}
+  return {
+    beginCreate: async (object) => {
+      const why = 'create not allowed while custom resource definition is terminating'
+      throw newForbidden(definition, metadataOf(object).name ?? '', why)
+    },
   }
 }
 
@@ -320,12 +393,15 @@ function attributesOf(object: KubeObject, { fields }: StoredResource): ObjectAtt
   return { labels: new MapAttributes(metadataOf(object).labels), fields: new MapAttributes(values) }
 }
 
-/** What a subresource writes takes nothing from others; but it may not be for everybody, and it may end the object. */
+/**
+ * The hooks before the writes of an endpoint: the resource itself has those of the resource, its status the one for status
+ * updates, and other subresources have none.
+ */
 function hooksOf(
-  hooks: StoreHooks | undefined,
+  hooks: RegistryStoreHooks | undefined,
   update: RulesStrategy | StatusStrategy | PartStrategy,
   strategy: RulesStrategy,
-): Pick<StoreOptions, 'beginCreate' | 'beginUpdate'> {
+): Pick<RegistryStoreOptions, 'beginCreate' | 'beginUpdate'> {
   const { beginCreate, beginUpdate, beginStatusUpdate } = hooks ?? {}
   if (update === strategy)
     return {

@@ -1,5 +1,8 @@
 /** Thread: pool. OpenAPI documents: made for each request, because nobody keeps asking for them. */
+
 import { createHash } from 'node:crypto'
+import { goJson } from '../../api/managed-fields/go-json.js'
+import type { Json } from '../../api/object.js'
 import { openApiV2Document } from '../../api/openapi/openapi-v2.js'
 import { encodeOpenApiV2, OPENAPI_V2_PROTOBUF } from '../../api/openapi/openapi-v2-protobuf.js'
 import { openApiV3Document, openApiV3Index } from '../../api/openapi/openapi-v3.js'
@@ -9,16 +12,19 @@ import type { Scheme } from '../scheme/scheme.js'
 
 const INDEX = '/openapi/v3'
 
-/** Only version 2 is there as protobuf. */
-export function openApiDocument(
+/** Lets other requests of the thread go on between the parts of a long document. */
+const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Only version 2 exists as protobuf. */
+export async function openApiDocument(
   { path, form }: Parameters<PoolTasks['document']>[0],
   schemas: Scheme,
-): EncodedResponse {
+): Promise<EncodedResponse> {
   const { catalogue } = schemas
-  // Kubernetes names the index's type so, although it is JSON.
+  // Kubernetes gives the index this type, although it is JSON.
   if (path === INDEX) return encoded(openApiV3Index(catalogue), 'text/plain; charset=utf-8')
   if (path === '/openapi/v2') {
-    const document = openApiV2Document(catalogue, schemas)
+    const document = await openApiV2Document(catalogue, schemas, pause)
     return form === 'json'
       ? encoded(document, 'application/json')
       : encodedBody(encodeOpenApiV2(document), OPENAPI_V2_PROTOBUF)
@@ -42,9 +48,19 @@ export function openApiDocument(
 }
 
 const encoded = (document: object, contentType: string): EncodedResponse =>
-  encodedBody(Buffer.from(JSON.stringify(document)), contentType)
+  encodedBody(Buffer.from(wholeNumbers(document)), contentType)
 
 function encodedBody(body: Buffer, contentType: string): EncodedResponse {
   const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`
   return { status: 200, contentType, warnings: [], headers: ['ETag', etag, 'Vary', 'Accept'], body }
+}
+
+/** Defaults and enums of schemas may be integers beyond 2^53, which JSON.stringify refuses. */
+function wholeNumbers(document: object): string {
+  try {
+    return JSON.stringify(document)
+  } catch (error) {
+    if (error instanceof TypeError) return goJson(document as Json)
+    throw error
+  }
 }

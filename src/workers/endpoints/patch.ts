@@ -3,12 +3,12 @@
 import { checkJsonSize, DecodedSizeError } from '../../api/decoded-size.js'
 import { FieldPath, invalid } from '../../api/field-error.js'
 import { formatGroupVersion } from '../../api/group-version.js'
-import { decodeTree } from '../../api/json/decode.js'
+import { type Decoded, decodeTree } from '../../api/json/decode.js'
 import { DecodeError } from '../../api/json/decode-error.js'
 import { encodeText } from '../../api/json/encode.js'
 import { type ParsedJson, parseJson } from '../../api/json/parse.js'
 import { JsonSyntaxError } from '../../api/json/syntax-error.js'
-import { deepCopy, type Json, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
+import { deepCopy, isJsonObject, type Json, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import {
   isStatusError,
   newBadRequest,
@@ -16,15 +16,18 @@ import {
   newInvalid,
   newNotFound,
   newRequestEntityTooLarge,
+  newUnknown,
   newUnsupportedMediaTypeGeneric,
 } from '../../api/status.js'
 import { type ParsedYaml, parseYaml, YamlError } from '../../api/yaml/yaml.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
-import { admissionAttributes } from './admission-attributes.js'
+import { admissionAttributes, admitObject } from './admission-attributes.js'
+import type { ApplyResult } from './apply/field-manager.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
-import { checkKind, reportStrict } from './decode-body.js'
+import { checkKind, limitedStrict, reportStrict } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
+import type { Endpoint } from './endpoint.js'
 import { applyJsonPatch } from './patch/json-patch.js'
 import { applyMergePatch } from './patch/merge-patch.js'
 import { isPatchError, patchStatusError } from './patch/patch-error.js'
@@ -45,9 +48,10 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = lookupTable({
 
 export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint } = worker
-  // Exactly as written: what a resource consumes is told apart by letter case too.
+  // The content type is compared as written: Kubernetes too tells letter case apart here.
   const type = PATCH_TYPES[request.contentType.split(';', 1)[0]!.trim()]
-  if (type === undefined) throw newUnsupportedMediaTypeGeneric()
+  if (type === undefined || (type === 'strategic' && endpoint.custom !== undefined))
+    throw newUnsupportedMediaTypeGeneric(endpoint.custom === undefined)
   const { name } = request.info
   const options = parseWriteOptions(worker.query, 'PatchOptions', type === 'apply')
   const patched = type === 'apply' ? applier(worker, options) : patcher(worker, type, options)
@@ -56,7 +60,7 @@ export async function patch(worker: WorkerRequest): Promise<EncodedResponse> {
     name,
     { updatedObject: patched },
     validations(worker, options.dryRun, name),
-    // A subresource is never the beginning of an object.
+    // An apply to a subresource never creates the object.
     type === 'apply' && endpoint.subresource === '',
   )
   return encodeResponse(worker, created ? 201 : 200, object)
@@ -75,12 +79,12 @@ function patcher(
     if (metadataOf(existing).resourceVersion === undefined) {
       throw newNotFound({ group: request.info.apiGroup, resource: request.info.resource }, request.info.name)
     }
-    const current = (endpoint.conversion?.fromHub(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject
-    // Not before it is known that there is an object: a patch of nothing is not found, whatever it says.
+    const current = (endpoint.conversion?.fromMemoryVersion(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject
+    // The patch is parsed only when there is an object: a patch of nothing is not found, whatever it says.
     parsed ??= patchDocument(request.body)
     const tree = applyDocument(type, current, parsed.value, worker)
     const ofPatch = options.fieldValidation === 'Ignore' ? [] : patchStrictErrors(request.body, parsed, type === 'json')
-    // A strategic merge patch is of the fields of a known type, so that it cannot make another one of it.
+    // A strategic merge patch has the fields of a known type, so it cannot make another kind of the object.
     const wanted = decodePatched(worker, tree, options, { ofPatch, keepsKind: type === 'strategic' })
     checkNamespace(worker, wanted)
     checkName(wanted, request.info.name)
@@ -116,9 +120,9 @@ function patchDocument(body: Uint8Array): ParsedJson {
 }
 
 interface PatchedDocument {
-  /** What a strict decoder has said of the patch. */
+  /** What a strict decoder has found in the patch itself. */
   readonly ofPatch?: readonly string[]
-  /** Its kind and apiVersion are the endpoint's, whatever the document says. */
+  /** Whether kind and apiVersion are the endpoint's, whatever the document says. */
   readonly keepsKind?: boolean
 }
 
@@ -134,11 +138,11 @@ function decodePatched(
     throw newInvalid({ group: '', kind: '' }, '', [invalid(FieldPath.of('patch'), text(), why)])
   }
   try {
-    const decoded = decodeTree(tree, endpoint.schema)
+    const decoded = decodedTree(endpoint, tree)
     const { object } = decoded
     worker.noteEmptied(decoded.emptied)
     if (!keepsKind) checkPatchedKind(worker, object, refuse)
-    const strictErrors = [...ofPatch, ...decoded.strictErrors]
+    const strictErrors = [...limitedStrict(ofPatch), ...limitedStrict(decoded.strictErrors)]
     if (strictErrors.length > 0 && fieldValidation === 'Strict')
       refuse(`strict decoding error: ${strictErrors.join(', ')}`)
     if (fieldValidation === 'Warn') for (const error of strictErrors) worker.addWarning(error)
@@ -152,7 +156,14 @@ function decodePatched(
   }
 }
 
-/** A patch may not make another kind of an object: the result of it cannot be decoded. */
+function decodedTree({ schema, custom, handler }: Endpoint, tree: Json): Decoded {
+  if (custom === undefined || handler !== undefined) return decodeTree(tree, schema)
+  if (!isJsonObject(tree)) throw new DecodeError('the patch makes something of the object that is none', '')
+  const { strictErrors } = custom.schema.admit(tree, { origin: 'request' })
+  return { object: tree, strictErrors, emptied: [] }
+}
+
+/** Refuses a patch that makes another kind of the object, which could not be decoded. */
 function checkPatchedKind({ endpoint }: WorkerRequest, object: KubeObject, refuse: (why: string) => never): void {
   try {
     checkKind(object, endpoint.kind)
@@ -164,36 +175,50 @@ function checkPatchedKind({ endpoint }: WorkerRequest, object: KubeObject, refus
 
 function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeObject) => Promise<KubeObject> {
   const { request, endpoint } = worker
+  if (endpoint.custom !== undefined && endpoint.handler !== undefined)
+    throw newUnknown(`request to convert CR to an invalid group/version: ${formatGroupVersion(endpoint.kind)}`)
   const { value: applied, strictErrors } = appliedConfiguration(worker)
   return async (existing) => {
     const exists = metadataOf(existing).resourceVersion !== undefined
     const live = exists
-      ? ((endpoint.conversion?.fromHub(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject)
+      ? ((endpoint.conversion?.fromMemoryVersion(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject)
       : undefined
-    const result = endpoint.fieldManager.apply(live, deepCopy(applied), options.fieldManager, {
-      force: options.force,
-      now: worker.now(),
-    })
+    const apply = (): ApplyResult =>
+      endpoint.fieldManager.apply(live, deepCopy(applied), options.fieldManager, {
+        force: options.force,
+        now: worker.now(),
+      })
+    const result = await (endpoint.managerConversions?.run(apply, worker.signal) ?? apply())
     reportStrict(strictErrors, { ...options, addWarning: worker.addWarning }, 'error strict decoding YAML: ')
     if (!exists) refuseUid(worker, applied)
-    const object = decodePatched(worker, deepCopy(result.object), { ...options, fieldValidation: 'Ignore' })
+    const object = decodeApplied(worker, deepCopy(result.object), options)
+    checkNamespace(worker, object)
     checkName(object, request.info.name)
     return afterApply(worker, existing, object, options)
   }
 }
 
-/** Apply has settled the managers; what admission changes is the applier's too. */
+/** Of a custom object all that was applied is known to its schema; a null in it is for validation. */
+function decodeApplied(worker: WorkerRequest, tree: JsonObject, options: WriteOptions): KubeObject {
+  const { custom, handler, rules } = worker.endpoint
+  if (custom === undefined || handler !== undefined)
+    return decodePatched(worker, tree, { ...options, fieldValidation: 'Ignore' })
+  rules.setDefaults?.(tree as KubeObject)
+  return tree as KubeObject
+}
+
+/** Apply has settled the managers; fields that admission changes are the applier's too. */
 async function afterApply(
   worker: WorkerRequest,
   existing: KubeObject,
   object: KubeObject,
   { dryRun }: WriteOptions,
 ): Promise<KubeObject> {
-  const { admission, endpoint, request } = worker
+  const { endpoint, request } = worker
   const exists = metadataOf(existing).resourceVersion !== undefined
   const objects = { object, name: request.info.name, ...(exists ? { oldObject: existing } : {}) }
-  await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
-  return endpoint.conversion?.toHub(object) ?? object
+  await admitObject(worker, admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
+  return endpoint.conversion?.toMemoryVersion(object) ?? object
 }
 
 /** An apply that names a uid means an object that exists, so it must not create one. */
@@ -210,18 +235,11 @@ interface AppliedConfiguration {
   readonly strictErrors: readonly string[]
 }
 
-/** The configuration as sent: a tree, not decoded, because absent and empty differ. */
+/** The configuration as it was sent: a tree that is not decoded, because absent and empty differ. */
 function appliedConfiguration({ request }: WorkerRequest): AppliedConfiguration {
   const { value, strictErrors } = yamlOrJson(request.body)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw newBadRequest('error decoding YAML: the configuration is not an object')
-  const { name, namespace } = metadataOf(value as KubeObject)
-  if (name !== undefined && name !== request.info.name) {
-    throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${request.info.name})`)
-  }
-  if (namespace !== undefined && namespace !== request.info.namespace) {
-    throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
-  }
   return { value, strictErrors }
 }
 

@@ -2,6 +2,7 @@
 
 import type { AdmissionChain } from '../../admission/chain.js'
 import type { JsonPath } from '../../api/json/decode.js'
+import type { ParsedJson } from '../../api/json/parse.js'
 import type { Authorizer } from '../../auth/interface.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
@@ -9,6 +10,8 @@ import type { EncodedResponse, PoolRequest } from '../../protocol/main-pool.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
 import type { Endpoint } from './endpoint.js'
 import { Warnings } from './warnings.js'
+
+const NO_OPTIONS: object = {}
 
 /** What all requests of a worker share. */
 export interface WorkerParts {
@@ -27,6 +30,7 @@ export class WorkerRequest {
   readonly #warnings = new Warnings()
   readonly #annotations = new Map<string, string>()
   #emptied: readonly JsonPath[] = []
+  #wholeFloats: ParsedJson['wholeFloats']
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
@@ -55,6 +59,10 @@ export class WorkerRequest {
     this.#emptied = paths
   }
 
+  readonly noteWholeFloats = (wholeFloats: ParsedJson['wholeFloats']): void => {
+    this.#wholeFloats = wholeFloats
+  }
+
   readonly addAnnotation = (key: string, value: string): void => {
     if (!this.#annotations.has(key)) this.#annotations.set(key, value)
   }
@@ -63,18 +71,39 @@ export class WorkerRequest {
     this.#outcomes.push(callback)
   }
 
-  /** Tells admission how a write, or one attempt at it, ended. */
+  /** Tells admission how a write, or one attempt at it, ended. All are told; then the first that failed is thrown. */
   async settle(succeeded: boolean): Promise<void> {
     if (this.#outcomes.length === 0) return
     const outcomes = this.#outcomes
     this.#outcomes = []
-    for (const callback of outcomes) await callback(succeeded)
+    const failures: unknown[] = []
+    for (const callback of outcomes) {
+      try {
+        await callback(succeeded)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw failures[0]
   }
 
   /** The response with the annotations that admission made for the audit log. */
   withAnnotations(response: EncodedResponse): EncodedResponse {
     if (this.#annotations.size === 0) return response
     return { ...response, auditAnnotations: Object.fromEntries(this.#annotations) }
+  }
+
+  /** The options of a create or an update as admission shows them to webhooks: what the client gave, and nothing else. */
+  operationOptions(): object {
+    if (this.request.query === '') return NO_OPTIONS
+    const dryRun = this.query.getAll('dryRun')
+    const fieldManager = this.query.get('fieldManager') ?? ''
+    const fieldValidation = this.query.get('fieldValidation') ?? ''
+    return {
+      ...(dryRun.length === 0 ? {} : { dryRun }),
+      ...(fieldManager === '' ? {} : { fieldManager }),
+      ...(fieldValidation === '' ? {} : { fieldValidation }),
+    }
   }
 
   get warnings(): string[] {
@@ -95,6 +124,7 @@ export class WorkerRequest {
       now: () => this.#clock.now(),
       addWarning: this.addWarning,
       emptied: () => this.#emptied,
+      wholeFloats: () => this.#wholeFloats,
       ...(this.signal === undefined ? {} : { signal: this.signal }),
     }
   }

@@ -15,7 +15,7 @@ function only(set: FieldSet, paths: readonly (readonly string[])[]): FieldSet {
   return kept
 }
 
-/** The other way round: nothing but what stands at these paths. */
+/** Filters that keep nothing but the fields at these paths. */
 export function ownedFilters(
   apiVersions: readonly string[],
   paths: readonly (readonly string[])[],
@@ -24,7 +24,7 @@ export function ownedFilters(
   return new Map(apiVersions.map((apiVersion) => [apiVersion, filter]))
 }
 
-/** By version, as FieldManager wants it. */
+/** The filters by version, as FieldManager takes them. */
 export function resetFilters(
   apiVersions: readonly string[],
   paths: readonly (readonly string[])[],

@@ -1,4 +1,4 @@
-/** Thread: pool. One object, in the hub version, as the bytes of the form that a client asked for. */
+/** Thread: pool. One object, in the memory version, as the bytes of the form that a client asked for. */
 import { encodeText, encodeUntyped } from '../../api/json/encode.js'
 import type { AcceptedMediaType } from '../../api/media-type.js'
 import { type Json, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
@@ -11,7 +11,7 @@ import { type IncludeObject, partialObjectMetadata, rowOf, tableOf } from './tab
 
 export interface ShownForm {
   readonly accepted: AcceptedMediaType
-  /** What rows of a Table carry: None, Metadata, Object, or '' for the usual. */
+  /** What the rows of a Table carry: None, Metadata, Object, or '' for the default. */
   readonly include: string
   readonly shape: ConversionShape
   readonly nowMs: number
@@ -20,7 +20,7 @@ export interface ShownForm {
 export function shownObject(endpoint: Endpoint, object: KubeObject, form: ShownForm): Uint8Array {
   const { serialization, transformation } = form.accepted
   const isProtobuf = serialization === 'protobuf'
-  const shown = endpoint.conversion?.fromHub(object) ?? object
+  const shown = endpoint.conversion?.fromMemoryVersion(object) ?? object
   if (form.shape === 'yaml') return Buffer.from(printYaml(shown as JsonObject))
   if (transformation === undefined)
     return isProtobuf ? encodeProtobuf(shown, endpoint.schema) : Buffer.from(encodeText(shown, endpoint.schema))

@@ -11,7 +11,7 @@ const DEFAULT_TABLE: TableRules = {
   cells: (object) => [metadataOf(object).name ?? '', metadataOf(object).creationTimestamp ?? ''],
 }
 
-/** Their status is shown as an object alone. */
+/** Resources whose status is shown as an object and not as a Table. */
 const STATUS_WITHOUT_TABLE: ReadonlySet<string> = new Set([
   'apiservices',
   'compositepodgroups',
@@ -35,7 +35,7 @@ export interface TableOptions {
   readonly version: string
   readonly include: IncludeObject
   readonly nowMs: number
-  /** False: rows alone. */
+  /** Whether the Table has its columns; without them it has rows alone. */
   readonly columns?: boolean
 }
 
@@ -72,7 +72,7 @@ export const rowOf = (
   object: rowObject(object, options, rules),
 })
 
-/** No row is kept longer than this many seconds without having been looked at. */
+/** The most seconds for which the cells of a row are said to last. */
 const LONGEST_SECONDS = 3600
 
 /**
@@ -103,7 +103,7 @@ function rowObject(
   { version, include }: { readonly version: string; readonly include: IncludeObject },
   rules: ResourceRules,
 ): unknown {
-  if (include === 'None') return undefined
+  if (include === 'None') return null
   return include === 'Object' ? object : partialObjectMetadata(object, version, rules)
 }
 

@@ -2,14 +2,14 @@
 import { deepCopy, type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import { newBadRequest } from '../../api/status.js'
 import type { EncodedResponse } from '../../protocol/main-pool.js'
-import type { Store } from '../../registry/generic/store.js'
-import { admissionAttributes, validateAttempt } from './admission-attributes.js'
+import type { RegistryStore } from '../../registry/generic/registry-store.js'
+import { admissionAttributes, admitObject, validateAttempt } from './admission-attributes.js'
 import { managerOrUserAgent } from './apply/manager-name.js'
 import { authorizeVerb } from './authorize-verb.js'
 import { decodeBody } from './decode-body.js'
 import { encodeResponse } from './encode-response.js'
 import type { Endpoint } from './endpoint.js'
-import { throughHub } from './endpoint.js'
+import { throughMemoryVersion } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
 import { parseWriteOptions } from './write-options.js'
 
@@ -40,34 +40,37 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
   return encodeResponse(worker, created ? 201 : 200, object)
 }
 
-/** Who updates: the endpoint's own handler, or the store. */
-export function updaterOf({ handler, store }: Endpoint): Pick<Store, 'update'> {
+/** The endpoint's own handler when it updates, else the store. */
+export function updaterOf({ handler, store }: Endpoint): Pick<RegistryStore, 'update'> {
   return handler?.update === undefined ? store : { update: handler.update }
 }
 
-/** What every way of updating does to the object that a client wants: managers, then mutating admission. */
+/**
+ * What every way of updating does to the object that a client wants: it settles the managers, then runs mutating
+ * admission.
+ */
 export async function updatedObject(
   worker: WorkerRequest,
   existing: KubeObject,
   wanted: KubeObject,
   { manager, dryRun }: { readonly manager: string; readonly dryRun: boolean },
 ): Promise<KubeObject> {
-  const { endpoint, admission } = worker
+  const { endpoint } = worker
   const exists = metadataOf(existing).resourceVersion !== undefined
-  const live = exists ? (endpoint.conversion?.fromHub(deepCopy(existing)) ?? existing) : undefined
-  const given = throughHub(endpoint, wanted) as JsonObject
-  const object = endpoint.fieldManager.update(live as JsonObject | undefined, given, manager, {
-    now: worker.now(),
-  }) as KubeObject
+  const live = exists ? (endpoint.conversion?.fromMemoryVersion(deepCopy(existing)) ?? existing) : undefined
+  const given = throughMemoryVersion(endpoint, wanted) as JsonObject
+  const settle = (): KubeObject =>
+    endpoint.fieldManager.update(live as JsonObject | undefined, given, manager, { now: worker.now() }) as KubeObject
+  const object = await (endpoint.managerConversions?.run(settle, worker.signal) ?? settle())
   const objects = { object, name: worker.request.info.name, ...(exists ? { oldObject: existing } : {}) }
-  await admission.admit(admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
-  return endpoint.conversion?.toHub(object) ?? object
+  await admitObject(worker, admissionAttributes(worker, exists ? 'UPDATE' : 'CREATE', dryRun, objects))
+  return endpoint.conversion?.toMemoryVersion(object) ?? object
 }
 
 export function validations(worker: WorkerRequest, dryRun: boolean, name: string) {
   return {
     create: async (object: KubeObject) => {
-      // Who may update or apply may not create by it.
+      // The right to update or apply is not the right to create.
       await authorizeVerb(worker, 'create')
       await validateAttempt(worker, admissionAttributes(worker, 'CREATE', dryRun, { object, name }))
     },
@@ -76,14 +79,14 @@ export function validations(worker: WorkerRequest, dryRun: boolean, name: string
   }
 }
 
-/** Also of what a subresource speaks, which no store sees. */
+/** Checks the namespace also of objects that a subresource speaks of, which no store sees. */
 export function checkNamespace({ request: { info }, endpoint }: WorkerRequest, object: KubeObject): void {
   const { namespace = '' } = metadataOf(object)
   if (namespace !== '' && namespace !== info.namespace && endpoint.info.namespaced)
     throw newBadRequest('the namespace of the provided object does not match the namespace sent on the request')
 }
 
-/** The object's name is the path's; one that says otherwise is a mistake. */
+/** The object's name is that of the path; an object that says otherwise is refused. */
 export function checkName(object: KubeObject, name: string): void {
   const metadata = metadataOf(object)
   if ((metadata.name ?? '') === '') throw newBadRequest('name must be provided')

@@ -1,6 +1,6 @@
 /** Thread: pool. The warnings for a client, each once. They go out as headers, so their length is limited. */
 
-/** As in kube-apiserver: beyond so many characters each warning gets its beginning only, while there is room. */
+/** The limit of kube-apiserver: beyond so many characters each warning gets its beginning only, while there is room. */
 const MAX_CHARACTERS = 4096
 const MAX_BEGINNING = 256
 
@@ -9,7 +9,7 @@ export class Warnings {
   #characters = 0
 
   add(text: string): void {
-    // With more texts than characters, the beginnings of those that are here fill the headers already.
+    // With more texts than characters, the beginnings of those that are there fill the headers already.
     if (text === '' || this.#texts.size > MAX_CHARACTERS || this.#texts.has(text)) return
     this.#texts.add(text)
     this.#characters += text.length

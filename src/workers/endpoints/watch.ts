@@ -72,7 +72,7 @@ class StorageWatchFeed {
   #underWay = 0
   #room: (() => void) | undefined
   #flushing = false
-  /** Something was shown: a Table has shown its columns. */
+  /** Whether an event was shown, so that a Table has shown its columns. */
   #begun = false
   #ended = false
 
@@ -126,7 +126,7 @@ class StorageWatchFeed {
     })
   }
 
-  /** What comes in one turn goes as one message. */
+  /** Events that come in one turn go as one message. */
   #add(event: StorageWatchEvent): void {
     this.#batch.push(event)
     this.#batchBytes += event.object.byteLength
@@ -164,7 +164,7 @@ class StorageWatchFeed {
     if (event.type !== 'BOOKMARK') return shownObject(endpoint, event.object, form)
     const bookmark = this.#bookmark(event.resourceVersion, event.initialEventsEnd)
     if (accepted.serialization === 'json' && accepted.transformation === undefined) return bookmark
-    return shownObject(endpoint, decodeJson(bookmark, endpoint.hubSchema).object, form)
+    return shownObject(endpoint, decodeJson(bookmark, endpoint.memorySchema).object, form)
   }
 
   #bookmark(revision: number, initialEventsEnd: boolean): Buffer {

@@ -27,10 +27,10 @@ export type WriteOptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions
 
 const MAX_MANAGER_BYTES = 128
 
-/** All but letters, marks, numbers, punctuation, symbols and the plain space. */
+/** Everything but letters, marks, numbers, punctuation, symbols and the plain space. */
 const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu
 
-/** Throws Invalid. `apply`: fieldManager is required and force allowed. */
+/** Throws Invalid. `apply`: fieldManager is required, and force is allowed. */
 export function parseWriteOptions(query: URLSearchParams, kind: WriteOptionsKind, apply = false): WriteOptions {
   const dryRun = query.getAll('dryRun')
   const fieldManager = query.get('fieldManager') ?? ''
@@ -65,7 +65,7 @@ function managerErrors(fieldManager: string, apply: boolean): FieldError[] {
   ]
 }
 
-/** From the query; the body, where there is one, comes instead of it. */
+/** The options of a DELETE in its query; a body takes their place. */
 export function deleteOptionsFromQuery(query: URLSearchParams): DeleteOptions {
   const options: DeleteOptions = {}
   const grace = parseInteger(query.get('gracePeriodSeconds'))

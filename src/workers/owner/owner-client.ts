@@ -28,11 +28,11 @@ export interface OwnerClientOptions {
   readonly config: OwnerConfig
   readonly logger: Logger
   readonly onEvent: (event: OwnerEvent) => void
-  /** The line over which the thread sends its pages of metrics. */
+  /** Takes the line over which the thread sends its pages of metrics. */
   readonly onMetrics?: (port: MessagePort) => void
-  /** How the thread is looked into. */
+  /** Takes the line over which the thread can be looked into. */
   readonly onInspection?: (line: InspectionLine) => void
-  /** The thread ended without having been asked to. The process must exit: see main-owner.ts. */
+  /** Called when the thread ended without having been asked to. The process must exit: see main-owner.ts. */
   readonly onExit: (error: Error) => void
 }
 
@@ -49,7 +49,7 @@ export class OwnerClient {
     this.#options = options
     this.#worker = new Worker(moduleUrl('workers/owner-thread.js'), {
       workerData: options.config,
-      // Loaders that the process was started with are not for what is built.
+      // The thread runs built modules, so loaders of the process are not for it.
       execArgv: [],
     })
     this.#worker.on('message', (message: OwnerToMain) => this.#take(message))
@@ -66,7 +66,7 @@ export class OwnerClient {
     return client
   }
 
-  /** A port for a thread that reads, to be transferred to it: CacheClient.attach() takes it. */
+  /** A port for a thread that reads, to be transferred to it; CacheClient.attach() takes it there. */
   async attach(): Promise<MessagePort> {
     const { port1, port2 } = new MessageChannel()
     await this.#call('attach', { port: port1 }, [port1])

@@ -87,7 +87,7 @@ export class OwnerCluster {
     return new OwnerCluster(options, cacher, prefix, () => kv.close())
   }
 
-  /** For a thread that reads; release() with the number of its reader when it is gone. */
+  /** Admits a thread that reads; release() takes the number of its reader when the thread is gone. */
   connect(): { handoff: ClusterHandoff; transfer: MessagePort[] } {
     const { memory, truth } = this.cacher.connect()
     const kv = this.#serveKv()

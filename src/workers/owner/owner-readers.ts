@@ -1,21 +1,24 @@
 /** Thread: owner. The threads that read the watch cache: they attach and detach while everything runs. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Logger } from '../../lib/logger.js'
 import type { OwnerToReader, ReaderToOwner, ResourceNotice } from '../../protocol/reader-owner.js'
 import type { OwnerCluster } from './owner-cluster.js'
 
 interface Reader {
   readonly port: MessagePort
-  /** Its number in each cluster. */
+  /** The number of the thread in each cluster. */
   readonly numbers: readonly number[]
 }
 
 export class OwnerReaders {
   readonly #clusters: readonly OwnerCluster[]
+  readonly #logger: Logger
   readonly #readers = new Set<Reader>()
   readonly #notices = new Map<string, ResourceNotice>()
 
-  constructor(clusters: readonly OwnerCluster[]) {
+  constructor(clusters: readonly OwnerCluster[], logger: Logger) {
     this.#clusters = clusters
+    this.#logger = logger
   }
 
   get size(): number {
@@ -26,7 +29,7 @@ export class OwnerReaders {
     const connections = this.#clusters.map((cluster) => cluster.connect())
     const reader = { port, numbers: connections.map(({ handoff }) => handoff.memory.reader) }
     this.#readers.add(reader)
-    port.on('message', (message: ReaderToOwner) => void this.#answer(port, message))
+    port.on('message', (message: ReaderToOwner) => void this.#answer(reader, message))
     port.on('close', () => this.#release(reader))
     const hello: OwnerToReader = {
       type: 'hello',
@@ -53,14 +56,24 @@ export class OwnerReaders {
     }
   }
 
-  async #answer(port: MessagePort, message: ReaderToOwner): Promise<void> {
+  async #answer({ port, numbers }: Reader, message: ReaderToOwner): Promise<void> {
     if (message.type === 'drafts') {
-      this.#clusters[message.cluster]?.cacher.handDrafts(message.drafts)
+      this.#clusters[message.cluster]?.cacher.handDrafts(message.drafts, numbers[message.cluster]!)
       return
     }
     const { question, cluster } = message
-    const passed = (await this.#clusters[cluster]?.cacher.fence.pass()) ?? false
+    const passed = await this.#passed(cluster)
     port.postMessage({ type: 'fence', question, passed } satisfies OwnerToReader)
+  }
+
+  /** A fence that fails was not passed: whoever asked reads the storage. */
+  async #passed(cluster: number): Promise<boolean> {
+    try {
+      return (await this.#clusters[cluster]?.cacher.fence.pass()) ?? false
+    } catch (error) {
+      this.#logger.error({ err: error, cluster }, 'the fence of a storage cluster failed')
+      return false
+    }
   }
 
   #release(reader: Reader): void {

@@ -47,11 +47,11 @@ export class Owner {
     this.#options = options
   }
 
-  /** Resolves when every cluster has been listed once; what failed to open is closed again. */
+  /** Resolves when every cluster has been listed once. When one cannot be opened, the others are closed again. */
   async start(): Promise<void> {
     try {
       for (const index of this.#options.config.clusters.keys()) await this.#openCluster(index)
-      this.#readers = new OwnerReaders(this.#clusters)
+      this.#readers = new OwnerReaders(this.#clusters, this.#options.logger)
       const readers = this.#readers
       this.#lifecycle.own('readers', { close: () => readers.stop() })
       for (const resource of this.#options.config.resources) void this.addResource(resource)
@@ -79,6 +79,7 @@ export class Owner {
     const keyPrefix = prefix + normalizeResourcePrefix(resource.resourcePrefix).slice(1)
     const added = cacher.addResource({
       resource: resource.resource,
+      unlimited: resource.unlimited === true,
       keyPrefix,
       transformer: resources.transformer(resource),
       recordDraft: resources.recordDraft(resource),

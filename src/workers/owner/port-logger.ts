@@ -1,4 +1,4 @@
-/** Thread: any. Logs of a thread that has no output of its own: records for whoever has one. */
+/** Thread: any. The logger of a thread that has no output of its own: it posts records to whoever has one. */
 import type { Logger } from '../../lib/logger.js'
 import type { LogLevel } from '../../protocol/main-owner.js'
 
@@ -38,7 +38,7 @@ export class PortLogger implements Logger {
   }
 }
 
-/** What can be posted, and what an Error would lose on the way. */
+/** The fields that can be posted, with what an Error would lose on the way. */
 function plain(fields: object): object {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]: [string, unknown]) => {

@@ -14,7 +14,7 @@ interface InternalResource {
   readonly leased: boolean
 }
 
-/** By names of their own, so that the factory finds the codec of their kind. */
+/** The resources have names of their own, so that the factory finds the codec of their kind. */
 export const RANGE_ALLOCATIONS: InternalResource = {
   groupResource: { group: '', resource: 'rangeallocations' },
   prefix: '/ranges',
@@ -41,7 +41,8 @@ export function openInternalStorage(
   undecorated: StorageDecorator,
 ): Storage<KubeObject> {
   return undecorated({
-    // Never encrypted, whatever the configuration says of `*.*`: kube-apiserver on the same etcd reads them as they are.
+    // They are never encrypted, whatever the configuration says of `*.*`: kube-apiserver on the same etcd reads them as
+    // they are.
     config: { ...storageFactory.newConfig(groupResource), transformer: encryptCheckTransformer },
     resourcePrefix: prefix,
     keyOf: ({ metadata }) => `${prefix}/${metadata?.name ?? ''}`,

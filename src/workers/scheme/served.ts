@@ -1,8 +1,8 @@
 /** Thread: main. What is served, in plain data: for the front end its paths, for the owner its prefixes. */
 
 import type { Catalogue } from '../../api/catalogue.js'
-import { formatGroupResource } from '../../api/group-version.js'
-import type { ResourceDefinition } from '../../api/resource-definition.js'
+import { formatGroupResource, type GroupResource } from '../../api/group-version.js'
+import type { DefinedVersion, ResourceDefinition } from '../../api/resource-definition.js'
 import type { OwnerResource } from '../../protocol/main-owner.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
 import { factsOf } from '../../registry/facts-table.js'
@@ -22,11 +22,13 @@ export interface ServedPath {
   readonly arena: string
   readonly keyPrefix: string
   readonly direct: boolean
-  readonly itemsCarryKind: boolean
+  /** Labels and fields are known only once a webhook has converted an object: the pool selects. */
+  readonly selectsConverted: boolean
+  readonly isCustom: boolean
   readonly selectableFields: readonly string[]
-  /** Of them, those that no object has. */
+  /** Those of the selectable fields that no object has. */
   readonly phantomFields: readonly string[]
-  /** The warning with every answer; undefined for most. */
+  /** The warning that every answer carries; undefined for most resources. */
   readonly deprecation: string | undefined
   /** Subresources that another server answers. */
   readonly connects: NonNullable<ResourceFacts['connects']>
@@ -60,7 +62,7 @@ export class Served {
   builtinOwned(): OwnerResource[] {
     const owned: OwnerResource[] = []
     for (const stored of this.#scheme.builtinStored()) {
-      // Two names of one store share an arena: the first has it.
+      // Two names of one store share an arena, which the first name has.
       if (owned.some((other) => other.resource === stored.arena)) continue
       const resource = this.#owned(stored)
       if (resource !== undefined) owned.push(resource)
@@ -68,7 +70,7 @@ export class Served {
     return owned
   }
 
-  /** Undefined when it is not to be cached. */
+  /** Undefined when the resource is not to be cached. */
   definedOwned(definition: ResourceDefinition): OwnerResource | undefined {
     const stored = this.#scheme.stored(formatGroupResource(definition))
     const owned = stored === undefined ? undefined : this.#owned(stored)
@@ -79,11 +81,39 @@ export class Served {
     return this.#scheme.catalogue.resources.map((info) => this.#path(info))
   }
 
+  /** The paths of a defined resource; none when it is not served, or not any more. */
+  definedPaths(groupResource: GroupResource): ServedPath[] {
+    return this.#scheme.served(formatGroupResource(groupResource)).map((info) => this.#path(info))
+  }
+
   #owned({ groupResource, arena }: StoredResource): OwnerResource | undefined {
     const isCached = this.#options.etcdOptions.watchCache && this.#sizes.cached(groupResource)
-    if (!isCached && factsOf(groupResource).alwaysCached !== true) return undefined
+    const { alwaysCached: unlimited = false } = factsOf(groupResource)
+    if (!isCached && !unlimited) return undefined
     const cluster = this.#clusterOf.get(transportKey(this.#scheme.newConfig(groupResource))) ?? 0
-    return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster }
+    return { resource: arena, resourcePrefix: `/${this.#scheme.resourcePrefix(groupResource)}`, cluster, unlimited }
+  }
+
+  /** A version of a custom resource is selected by the fields that it names itself. */
+  #selectable(info: Catalogue['resources'][number], stored: StoredResource | undefined): string[] {
+    const version = this.#version(info)
+    if (version === undefined) return fieldLabels(info, stored?.fields.map((field) => field.name) ?? [])
+    const metadata = info.namespaced ? ['metadata.name', 'metadata.namespace'] : ['metadata.name']
+    return [...metadata, ...(version.selectableFields ?? [])]
+  }
+
+  /** Whether memory holds the objects as they are shown. */
+  #isDirect(info: Catalogue['resources'][number], stored: StoredResource | undefined): boolean {
+    if (this.#definition(info)?.mixesVersions === true) return false
+    return stored?.info.version === info.version && stored.info.group === info.group
+  }
+
+  #definition(info: Catalogue['resources'][number]): ResourceDefinition | undefined {
+    return this.#scheme.defined(formatGroupResource(info))
+  }
+
+  #version(info: Catalogue['resources'][number]): DefinedVersion | undefined {
+    return this.#definition(info)?.versions.find(({ name }) => name === info.version)
   }
 
   #path(info: Catalogue['resources'][number]): ServedPath {
@@ -95,12 +125,13 @@ export class Served {
       info,
       arena: stored?.arena ?? name,
       keyPrefix: `${normalizePathPrefix(this.#options.etcdOptions.etcdPrefix)}${prefix}/`,
-      direct: stored?.info.version === info.version && stored.info.group === info.group,
-      itemsCarryKind: info.definitionHash !== undefined,
-      selectableFields: fieldLabels(info, stored?.fields.map((field) => field.name) ?? []),
+      direct: this.#isDirect(info, stored),
+      selectsConverted: this.#definition(info)?.convertsByWebhook === true && !this.#isDirect(info, stored),
+      isCustom: info.definitionHash !== undefined,
+      selectableFields: this.#selectable(info, stored),
       phantomFields,
       connects,
-      deprecation: deprecation?.[info.version],
+      deprecation: deprecation?.[info.version] ?? this.#version(info)?.deprecation,
     }
   }
 }

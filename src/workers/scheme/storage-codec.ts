@@ -1,7 +1,7 @@
 /**
  * Thread: any. Objects as they are stored and as kube-apiserver stores them: in the storage version, as protobuf in its
  * envelope or as JSON. What is read may be in either form and in any version that there is; it gets the defaults of its
- * version, since whoever wrote it may have known fewer, and comes out in the hub version.
+ * version, since whoever wrote it may have known fewer, and comes out in the memory version.
  */
 import { formatGroupVersion } from '../../api/group-version.js'
 import { decodeJson } from '../../api/json/decode.js'
@@ -10,8 +10,8 @@ import type { KubeObject } from '../../api/object.js'
 import { hasProtobuf } from '../../api/protobuf/builtin.js'
 import { decodeProtobuf, encodeProtobuf, isProtobuf } from '../../api/protobuf/envelope.js'
 import type { SchemaSource, StructSchema } from '../../api/schema.js'
-import type { HubConversion } from '../../registry/generic/resource-rules.js'
-import { hubConversion, type StoredKind } from '../../registry/stored-resource.js'
+import type { VersionConversion } from '../../registry/generic/resource-rules.js'
+import { type StoredKind, versionConversion } from '../../registry/stored-resource.js'
 import type { Codec } from '../../storage/contract/interface.js'
 import type { MediaType } from '../../storage/factory/storage-config.js'
 
@@ -19,13 +19,13 @@ export interface StorageCodecOptions {
   readonly stored: StoredKind
   readonly schemas: SchemaSource
   readonly mediaType: MediaType
-  /** Of the storage version. */
+  /** The storage version. */
   readonly apiVersion: string
 }
 
 interface VersionCodec {
   readonly schema: StructSchema
-  readonly conversion: HubConversion | undefined
+  readonly conversion: VersionConversion | undefined
 }
 
 export class StorageCodec implements Codec<KubeObject> {
@@ -40,16 +40,17 @@ export class StorageCodec implements Codec<KubeObject> {
   constructor({ stored, schemas, mediaType, apiVersion }: StorageCodecOptions) {
     this.#stored = stored
     this.#schemas = schemas
-    const hub = formatGroupVersion(stored.info)
-    const storage = this.#version(apiVersion) ?? this.#version(hub)
-    if (storage === undefined) throw new Error(`there is no schema of ${stored.name} in ${apiVersion} or ${hub}`)
+    const memoryVersion = formatGroupVersion(stored.info)
+    const storage = this.#version(apiVersion) ?? this.#version(memoryVersion)
+    if (storage === undefined)
+      throw new Error(`there is no schema of ${stored.name} in ${apiVersion} or ${memoryVersion}`)
     this.#storage = storage
     this.#asProtobuf = mediaType === 'application/vnd.kubernetes.protobuf' && hasProtobuf(storage.schema)
   }
 
   encode(object: KubeObject): Uint8Array {
     const { schema, conversion } = this.#storage
-    const stored = conversion === undefined ? object : conversion.fromHub(object)
+    const stored = conversion === undefined ? object : conversion.fromMemoryVersion(object)
     return this.#asProtobuf ? encodeProtobuf(stored, schema) : encodeJson(stored, schema, { newline: true })
   }
 
@@ -57,7 +58,7 @@ export class StorageCodec implements Codec<KubeObject> {
     const object = isProtobuf(bytes) ? decodeProtobuf(bytes, this.#lookup).object : this.#fromJson(bytes)
     this.#stored.rules.setDefaults?.(object)
     const conversion = this.#version(object.apiVersion ?? '')?.conversion
-    return conversion === undefined ? object : conversion.toHub(object)
+    return conversion === undefined ? object : conversion.toMemoryVersion(object)
   }
 
   #fromJson(bytes: Uint8Array): KubeObject {
@@ -76,7 +77,7 @@ export class StorageCodec implements Codec<KubeObject> {
     const { kind } = this.#stored.info
     const schema = this.#schemas.kind(apiVersion.slice(0, Math.max(0, slash)), apiVersion.slice(slash + 1), kind)
     if (schema === undefined) return undefined
-    const version = { schema, conversion: hubConversion(this.#stored, apiVersion) }
+    const version = { schema, conversion: versionConversion(this.#stored, apiVersion) }
     this.#versions.set(apiVersion, version)
     return version
   }

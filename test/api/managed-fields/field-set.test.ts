@@ -6,7 +6,6 @@ import {
   has,
   intersection,
   isEmpty,
-  namedFields,
   pathsOf,
   recursiveDifference,
   setsEqual,

@@ -43,10 +43,13 @@ async function fixture(t: ConstructorParameters<typeof ReflectorFixture>[0], pro
 async function outcome(f: ReflectorFixture, passed: Promise<boolean>): Promise<boolean> {
   const result: boolean[] = []
   void passed.then((value) => result.push(value))
-  await until(async () => {
-    await f.clock.advance(1)
-    return result.length > 0
-  })
+  await until(
+    async () => {
+      await f.clock.advance(1)
+      return result.length > 0
+    },
+    { what: 'the fence to let the read through or not' },
+  )
   return result[0]!
 }
 
@@ -55,7 +58,7 @@ t.test('one question answers all reads that arrived before it was sent, and none
   const answer = new Deferred<void>()
   f.kv.beforeRevision = () => answer.promise
   const early = [fence.pass(), fence.pass(), fence.pass()]
-  await until(() => f.kv.revisionQuestions === 1)
+  await until(() => f.kv.revisionQuestions === 1, { what: 'one question for the revision' })
   const late = [fence.pass(), fence.pass()]
   answer.resolve()
   t.same(await Promise.all([...early, ...late]), [true, true, true, true, true])
@@ -70,11 +73,11 @@ t.test('a read waits until memory has what was written before it', async (t) => 
   void fence.pass().then((value) => {
     passed = value
   })
-  await until(() => f.kv.revisionQuestions === 1)
+  await until(() => f.kv.revisionQuestions === 1, { what: 'one question for the revision' })
   await f.clock.advance(50)
   t.equal(passed, undefined)
   f.kv.resume()
-  await until(() => passed !== undefined)
+  await until(() => passed !== undefined, { what: 'the fence to be passed' })
   t.equal(passed, true)
   t.equal(f.revisionClock.revision(), revision)
 })
@@ -136,12 +139,12 @@ t.test('while memory does not follow the store nobody waits', async (t) => {
   f.kv.pause()
   await f.put('/registry/pods/a', object('a'))
   const waiting = fence.pass()
-  await until(() => f.kv.revisionQuestions === 1)
+  await until(() => f.kv.revisionQuestions === 1, { what: 'one question for the revision' })
   await new Promise((resolve) => setImmediate(resolve))
   fence.abandon()
   t.equal(await waiting, false)
   f.kv.breakWatches(new StorageError('unreachable', 'cut'))
-  await until(() => !f.reflector.following)
+  await until(() => !f.reflector.following, { what: 'the reflector to stop following' })
   t.equal(await fence.pass(), false)
   t.equal(f.kv.revisionQuestions, 1)
   f.kv.resume()
@@ -153,7 +156,7 @@ t.test(
     const { f, fence } = await fixture(t)
     f.revisionClock.advance(1000)
     t.equal(await outcome(f, fence.pass()), false, 'the read goes to the storage')
-    await f.eventually(() => f.reflector.following)
+    await f.eventually(() => f.reflector.following, 'the reflector to follow again')
     t.ok(f.revisionClock.revision() < 1000, 'the clock went back with the store')
     t.equal(await outcome(f, fence.pass()), true)
   },

@@ -58,7 +58,7 @@ t.test('it is filled anew at once when the last unreadable object is deleted, in
   t.equal(f.state('roles'), 'fallen', 'there is still one')
   await f.applied(await f.delete('/registry/roles/new'))
   // No timer passes.
-  await until(() => f.state('roles') === 'ready')
+  await until(() => f.state('roles') === 'ready', { what: 'roles to be ready' })
   t.not(f.arenas.get('roles'), before)
   t.ok(before.closed)
   t.ok(f.arenas.get('roles')!.ready())
@@ -73,13 +73,15 @@ t.test('a try that finds it unreadable again leaves followers what was last read
   const before = f.arenas.get('roles')!
   const lists = f.kv.lists.length
   await f.clock.advance(30_000)
-  await until(() => f.kv.lists.length > lists && f.state('roles') === 'fallen')
+  await until(() => f.kv.lists.length > lists && f.state('roles') === 'fallen', {
+    what: 'another try that leaves roles fallen',
+  })
   t.equal(f.arenas.get('roles'), before)
   t.ok(partial(f, 'roles'))
   await f.applied(await f.put('/registry/roles/b', object('b')))
   t.same(f.keys('roles'), ['/registry/roles/a', '/registry/roles/b'])
   await f.applied(await f.put('/registry/roles/a', object('a')))
-  await until(() => f.state('roles') === 'ready')
+  await until(() => f.state('roles') === 'ready', { what: 'roles to be ready' })
 })
 
 t.test('after a gap in the stream, memory for followers is what the new list can read', async (t) => {
@@ -88,11 +90,11 @@ t.test('after a gap in the stream, memory for followers is what the new list can
   await f.applied(await f.put('/registry/roles/a', object('a')))
   await f.applied(await f.put('/registry/roles/bad', bytes('{')))
   f.kv.breakWatches(new StorageError('unreachable', 'cut'))
-  await until(() => !f.reflector.following)
+  await until(() => !f.reflector.following, { what: 'the reflector to stop following' })
   await f.delete('/registry/roles/a')
   const revision = await f.put('/registry/roles/b', object('b'))
   await f.memoryKv.compact(revision)
-  await f.eventually(() => f.reflector.following)
+  await f.eventually(() => f.reflector.following, 'the reflector to follow again')
   t.match(f.reflector.status('roles'), { state: 'fallen', reason: 'corrupt-object' })
   t.ok(partial(f, 'roles'))
   t.same(f.keys('roles'), ['/registry/roles/b'])
@@ -116,12 +118,14 @@ t.test(
     t.ok(partial(f, 'secrets'))
     const lists = f.kv.lists.length
     await f.clock.advance(30_000)
-    await until(() => f.kv.lists.length > lists && f.state('secrets') === 'fallen')
+    await until(() => f.kv.lists.length > lists && f.state('secrets') === 'fallen', {
+      what: 'another try that leaves secrets fallen',
+    })
     t.ok(partial(f, 'secrets'))
     t.same(f.keys('secrets'), ['/registry/secrets/s'])
     down = false
     await f.clock.advance(60_000)
-    await f.eventually(() => f.state('secrets') === 'ready')
+    await f.eventually(() => f.state('secrets') === 'ready', 'secrets to be ready')
     t.same(f.keys('secrets'), ['/registry/secrets/s', '/registry/secrets/t'])
   },
 )
@@ -133,7 +137,7 @@ t.test('a resource that did not fit comes back when objects are deleted', async 
   t.match(f.reflector.status('pods'), { state: 'fallen', reason: 'memory-limit' })
   await f.applied(await f.delete('/registry/pods/b'))
   // No timer passes.
-  await until(() => f.state('pods') === 'ready')
+  await until(() => f.state('pods') === 'ready', { what: 'pods to be ready' })
   t.same(f.keys('pods'), ['/registry/pods/a', '/registry/pods/c'])
 })
 
@@ -147,9 +151,11 @@ t.test('a resource that did not fit is tried again by and by: what filled its me
   t.equal(f.state('pods'), 'fallen')
   const lists = f.kv.lists.length
   await f.clock.advance(30_000)
-  await until(() => f.kv.lists.length > lists && f.state('pods') === 'fallen')
+  await until(() => f.kv.lists.length > lists && f.state('pods') === 'fallen', {
+    what: 'another try that leaves pods fallen',
+  })
   room = 3
   await f.clock.advance(60_000)
-  await f.eventually(() => f.state('pods') === 'ready')
+  await f.eventually(() => f.state('pods') === 'ready', 'pods to be ready')
   t.equal(f.keys('pods').length, 3)
 })

@@ -1,4 +1,5 @@
 import { Deferred } from '#keelson/lib/deferred.js'
+import { ForwardingKV } from '#keelson/storage/contract/forwarding-kv.js'
 import type {
   CallOptions,
   KvListOptions,
@@ -7,7 +8,6 @@ import type {
   KvWatchBatch,
   KvWatchOptions,
 } from '#keelson/storage/contract/kv.js'
-import { ForwardingKV } from '../../support/counting-kv.js'
 
 /** A key-value store whose watches can be held back or broken, and whose answers can be held back or refused. */
 export class GatedKV extends ForwardingKV {

@@ -87,11 +87,14 @@ export class ReflectorFixture {
   }
 
   /** Lets pauses of the reflector pass until the condition holds. */
-  async eventually(condition: () => boolean): Promise<void> {
-    await until(async () => {
-      if (condition()) return true
-      await this.clock.advance(100)
-      return condition()
-    })
+  async eventually(condition: () => boolean, what: string): Promise<void> {
+    await until(
+      async () => {
+        if (condition()) return true
+        await this.clock.advance(100)
+        return condition()
+      },
+      { what },
+    )
   }
 }

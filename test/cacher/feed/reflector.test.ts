@@ -76,9 +76,9 @@ t.test('a broken stream is opened again after the last revision applied, without
   await f.applied(await f.put('/registry/pods/a', object('a')))
   const lists = f.kv.lists.length
   f.kv.breakWatches(new StorageError('unreachable', 'cut'))
-  await until(() => !f.reflector.following)
+  await until(() => !f.reflector.following, { what: 'the reflector to stop following' })
   const revision = await f.put('/registry/pods/b', object('b'))
-  await f.eventually(() => f.revisionClock.revision() >= revision)
+  await f.eventually(() => f.revisionClock.revision() >= revision, 'the clock to reach the revision')
   t.equal(f.kv.lists.length, lists)
   t.equal(f.kv.watches.at(-1)!.startRevision, revision)
   t.same(f.keys('pods'), ['/registry/pods/a', '/registry/pods/b'])
@@ -92,7 +92,7 @@ t.test('compaction during an outage leads to a new list: old cursors expire, not
   await f.applied(await f.put('/registry/pods/a', object('a')))
   const cursor = f.arenas.get('pods')!.cursor(f.revisionClock.revision())
   f.kv.breakWatches(new StorageError('unreachable', 'cut'))
-  await until(() => !f.reflector.following)
+  await until(() => !f.reflector.following, { what: 'the reflector to stop following' })
   await f.put('/registry/pods/b', object('b'))
   await f.delete('/registry/pods/a')
   const revision = await f.put('/registry/pods/c', object('c'))
@@ -100,12 +100,12 @@ t.test('compaction during an outage leads to a new list: old cursors expire, not
   const listing = new Deferred<void>()
   f.kv.beforeList = () => listing.promise
   const lists = f.kv.lists.length
-  await f.eventually(() => f.kv.lists.length > lists)
+  await f.eventually(() => f.kv.lists.length > lists, 'another list')
   t.notOk(f.reflector.following, 'who needs the newest is sent to the storage')
   t.same(f.keys('pods'), ['/registry/pods/a'], 'the old state is still there as what it is')
   t.ok(f.revisionClock.revision() < revision)
   listing.resolve()
-  await f.eventually(() => f.reflector.following)
+  await f.eventually(() => f.reflector.following, 'the reflector to follow again')
   t.equal(f.revisionClock.revision(), revision)
   t.same(f.keys('pods'), ['/registry/pods/b', '/registry/pods/c'])
   t.equal(
@@ -125,17 +125,17 @@ t.test(
     f.reflector.start()
     await f.reflector.synced
     f.kv.breakWatches(new StorageError('unreachable', 'cut'))
-    await until(() => !f.reflector.following)
+    await until(() => !f.reflector.following, { what: 'the reflector to stop following' })
     await f.put('/registry/zz/z', object('z'))
     await f.memoryKv.compact(await f.put('/registry/aa/d', object('d')))
     const failure = new Deferred<void>()
     let calls = 0
     f.kv.beforeList = () => (++calls === 4 ? failure.promise : undefined)
-    await f.eventually(() => calls === 4)
+    await f.eventually(() => calls === 4, 'the fourth call')
     t.notOk(f.arenas.get('aa')!.ready(), 'replaced, and ahead of the clock')
     t.ok(f.arenas.get('zz')!.ready(), 'still the old state')
     failure.reject(new StorageError('unreachable', 'gone in the middle'))
-    await f.eventually(() => f.reflector.following)
+    await f.eventually(() => f.reflector.following, 'the reflector to follow again')
     t.same(f.keys('zz').length, 3)
     t.same(f.keys('aa').length, 4)
     t.ok(f.arenas.get('aa')!.ready())
@@ -177,7 +177,7 @@ t.test('an object that cannot be read sends its resource to the storage; repaire
   await f.applied(await f.put('/registry/nodes/n', object('n')))
   t.same(f.keys('nodes'), ['/registry/nodes/n'], 'the others go on')
   await f.applied(await f.put('/registry/pods/bad', object('bad')))
-  await f.eventually(() => f.state('pods') === 'ready')
+  await f.eventually(() => f.state('pods') === 'ready', 'pods to be ready')
   t.same(f.keys('pods'), ['/registry/pods/bad', '/registry/pods/good'])
 })
 
@@ -195,7 +195,7 @@ t.test('an unreadable object is tried again after a while: a key service may be 
   t.equal(f.state('secrets'), 'fallen')
   down = false
   await f.clock.advance(30_000)
-  await f.eventually(() => f.state('secrets') === 'ready')
+  await f.eventually(() => f.state('secrets') === 'ready', 'secrets to be ready')
   t.same(f.keys('secrets'), ['/registry/secrets/s'])
 })
 
@@ -209,7 +209,7 @@ t.test('a resource added while running takes in what the stream brings during it
   let pages = 0
   f.kv.beforeList = () => (++pages === 2 ? listing.promise : undefined)
   const added = f.reflector.addResource(f.registration('crontabs'))
-  await until(() => pages === 2)
+  await until(() => pages === 2, { what: 'the second page to be asked for' })
   await f.put('/registry/crontabs/d', object('d'))
   await f.put('/registry/crontabs/a', object('a', 'changed'))
   await f.applied(await f.delete('/registry/crontabs/c'))
@@ -279,8 +279,8 @@ t.test(
     const cursor = before.cursor(revision)
     f.revisionClock.advance(1000)
     f.kv.breakWatches(new StorageError('unreachable', 'the connection broke'))
-    await f.eventually(() => !f.reflector.following)
-    await f.eventually(() => f.reflector.following)
+    await f.eventually(() => !f.reflector.following, 'the reflector to stop following')
+    await f.eventually(() => f.reflector.following, 'the reflector to follow again')
     t.equal(f.revisionClock.revision(), revision)
     t.not(f.arenas.get('pods'), before, 'nobody finds the old state in the memory of the new one')
     t.equal(

@@ -35,6 +35,6 @@ t.test('a thread that reads nothing lets go of what the owner has freed', async 
     t.ok((await held()) < empty + 4 * 1024 * 1024, 'nothing of it is kept')
   }
   writer.close()
-  await until(() => idle.heldBytes() === 0)
+  await until(() => idle.heldBytes() === 0, { what: 'an idle reader to let go of its segments' })
   t.equal(local.heldBytes(), 0, 'nor of an arena that is closed')
 })

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
 import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
-import type { ArenaWriter, MemoryReport } from '#keelson/cacher/memory/shared-memory.js'
+import type { ArenaWriter } from '#keelson/cacher/memory/shared-memory.js'
+import type { MemoryReport } from '#keelson/protocol/main-owner.js'
 import { ARENAS, checkedDraft, keyOf, type LoadShare, NAMES, type ReaderReport, stateHash } from './load.js'
 
 /** One in fifty makes six changes: more than 100,000 together. */

@@ -46,7 +46,7 @@ function readWithPackage(bytes: Uint8Array) {
 }
 
 function setUp() {
-  const table = new SegmentTable()
+  const table = new SegmentTable(() => undefined)
   table.set(0, new SharedArrayBuffer(1 << 20))
   let next = 1
   const lengths = new Map<number, number>()

@@ -184,10 +184,13 @@ t.test('bookmarks come about every minute and before the deadline, and never go 
   t.match((await first).value, { type: 'BOOKMARK', resourceVersion: versionOf(a), initialEventsEnd: false })
   const second = watch.next()
   f.revisionClock.advance(50)
-  await until(async () => {
-    await f.clock.advance(500)
-    return f.clock.pendingTimers > 0
-  })
+  await until(
+    async () => {
+      await f.clock.advance(500)
+      return f.clock.pendingTimers > 0
+    },
+    { what: 'the timer of the next bookmark' },
+  )
   await f.clock.advance(38_000)
   t.match((await second).value, { type: 'BOOKMARK', resourceVersion: 50 })
   watch.stop()

@@ -8,6 +8,7 @@ import { Bootstrap, type BootstrapTask } from '#keelson/main/bootstrap/bootstrap
 import { combined } from '#keelson/main/bootstrap/bootstrap-authentication-config.js'
 import { advertisedAddress, serviceErrors } from '#keelson/main/flags/service-options.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { until } from '../../support/until.js'
 
 const open = (clock: FakeClock, ...tasks: BootstrapTask[]) =>
   new Bootstrap({ tasks, clock, random: () => 0, logger: nullLogger })
@@ -50,7 +51,11 @@ t.test('a task that fails is tried again; one that always fails does not keep th
   const started = bootstrap.start().then(() => {
     done = true
   })
-  while (!done) await clock.advance(1000)
+  const tried = async (): Promise<boolean> => {
+    await clock.advance(1000)
+    return done
+  }
+  await until(tried, { what: 'the end of the bootstrap' })
   await started
   t.equal(tries, 3)
 })

@@ -9,6 +9,7 @@ import { isLongRunning, isMutating } from '#keelson/main/request/inflight.js'
 import { type GatedRequest, type Leave, RequestRefused } from '#keelson/main/request/request-gate.js'
 import { resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { until } from '../../support/until.js'
 
 const user = (name: string) => ({ name, uid: '', groups: ['system:authenticated'], extra: {} })
 
@@ -130,7 +131,8 @@ t.test('what is refused is told with the headers, and not in its own turn', asyn
   t.ok(entered instanceof Promise, 'the quiet one waits in its own queue')
   let refused = 0
   for (const outcome of outcomes) void outcome.then((error) => error !== undefined && refused++)
-  while (refused < 20) await settle()
+  await until(() => refused >= 20, { what: 'twenty to be refused' })
+  await settle()
   t.equal(refused, 20, 'only those that no queue of the greedy one has room for')
 })
 

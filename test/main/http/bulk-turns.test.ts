@@ -60,7 +60,7 @@ t.test('refusals come a few at a time and stop nobody', async (t) => {
 t.test('a large answer goes out in slices; small ones do not wait for it', async (t) => {
   const { bulk, spend, turn } = turns()
   const port = new FakePort()
-  const exchange = new Exchange(requestHead(), port, bulk)
+  const exchange = new Exchange(requestHead(), port, { turns: bulk })
   const body = Buffer.alloc(1_000_000, 'x')
   let done = 0
   exchange.onFinished(() => done++)
@@ -69,7 +69,7 @@ t.test('a large answer goes out in slices; small ones do not wait for it', async
   const first = sent()
   t.ok(first > 0 && first < body.byteLength, `${first} bytes in its own turn`)
   const small = new FakePort()
-  new Exchange(requestHead(), small, bulk).respond({ status: 200, contentType: 'text/plain' }, 'small')
+  new Exchange(requestHead(), small, { turns: bulk }).respond({ status: 200, contentType: 'text/plain' }, 'small')
   t.equal(small.body, 'small')
   t.equal(done, 0)
   bulk.add(() => {
@@ -86,13 +86,16 @@ t.test('a large answer goes out in slices; small ones do not wait for it', async
 t.test('a client that goes away while its answer waits for a turn', async (t) => {
   const { bulk, turn } = turns()
   const port = new FakePort()
-  const exchange = new Exchange(requestHead(), port, bulk)
+  const exchange = new Exchange(requestHead(), port, { turns: bulk })
   let done = 0
   exchange.respondSized(
     { status: 200, contentType: 'text/plain' },
-    1_000_000,
-    () => Buffer.alloc(1000),
-    () => done++,
+    {
+      totalBytes: 1_000_000,
+      heldBytes: 0,
+      next: () => Buffer.alloc(1000),
+      done: () => done++,
+    },
   )
   port.abort()
   while (turn());

@@ -59,7 +59,7 @@ t.test('nothing touches the response once the client is gone', async (t) => {
   port.abort()
   t.equal(stream.write(bytes('a')), false)
   stream.idle()
-  stream.cork(() => t.fail('no cork'))
+  t.equal(stream.writeAll([bytes('b'), bytes('c')]), false)
   stream.end()
   exchange.respond(JSON_HEAD, 'late')
   exchange.respondAndClose(JSON_HEAD, 'late')
@@ -118,15 +118,15 @@ t.test('a sized body goes out no faster than the client takes it', async (t) => 
   let asked = 0
   let done = 0
   port.room = 4
-  exchange.respondSized(
-    JSON_HEAD,
-    16,
-    () => {
+  exchange.respondSized(JSON_HEAD, {
+    totalBytes: 16,
+    heldBytes: 0,
+    next: () => {
       const piece = pieces[asked++]
       return piece === undefined ? undefined : bytes(piece)
     },
-    () => done++,
-  )
+    done: () => done++,
+  })
   t.equal(asked, 1, 'no piece is made before the one before it is out')
   while (!port.ended) t.equal(port.drain(3), port.ended)
   t.equal(port.body, 'hello slow world')
@@ -138,12 +138,12 @@ t.test('a sized body lets go of what it holds when the client goes away', async 
   const { port, exchange, finished } = open()
   let done = 0
   port.room = 1
-  exchange.respondSized(
-    JSON_HEAD,
-    5,
-    () => bytes('hello'),
-    () => done++,
-  )
+  exchange.respondSized(JSON_HEAD, {
+    totalBytes: 5,
+    heldBytes: 0,
+    next: () => bytes('hello'),
+    done: () => done++,
+  })
   port.abort()
   port.drain(100)
   t.equal(done, 1)
@@ -176,6 +176,24 @@ t.test('a stream is drained only when everything before has gone out', async (t)
   t.equal(drains, 1)
 })
 
+t.test('an engine that can send a head alone gets no filler', async (t) => {
+  const { port, exchange } = open()
+  port.flushesHead = true
+  port.needsNudge = false
+  const stream = exchange.startStream(JSON_HEAD, SPACE)!
+  stream.idle()
+  t.ok(port.headFlushed)
+  port.room = 2
+  t.equal(stream.write(bytes('{"a":1}\n')), false)
+  let drains = 0
+  stream.onDrain(() => drains++)
+  port.drain(10)
+  t.equal(drains, 1)
+  t.equal(port.body, '{"a":1}\n')
+  stream.touch()
+  t.equal(port.touches, 1)
+})
+
 t.test('what every frame begins with can go ahead; the next frame goes without it', async (t) => {
   const { port, exchange } = open()
   const stream = exchange.startStream(JSON_HEAD, { bytes: bytes('0'), place: 'ahead' })!
@@ -194,7 +212,7 @@ t.test('a frame that cannot follow what went ahead ends the connection', async (
   stream.idle()
   t.equal(stream.write(bytes('1one')), false)
   t.equal(stream.write(bytes('0two')), false, 'nothing follows it')
-  await until(() => finished.length > 0)
+  await until(() => finished.length > 0, { what: 'the exchange to finish' })
   t.ok(port.closed)
   t.equal(port.body, '0')
 })
@@ -203,12 +221,12 @@ t.test('a sized body whose rest cannot be had ends the connection', async (t) =>
   const { port, exchange, finished } = open()
   let asked = 0
   let done = 0
-  exchange.respondSized(
-    JSON_HEAD,
-    5,
-    () => (asked++ === 0 ? bytes('he') : undefined),
-    () => done++,
-  )
+  exchange.respondSized(JSON_HEAD, {
+    totalBytes: 5,
+    heldBytes: 0,
+    next: () => (asked++ === 0 ? bytes('he') : undefined),
+    done: () => done++,
+  })
   t.ok(port.closed)
   t.equal(port.body, 'he')
   t.equal(done, 1)

@@ -1,4 +1,5 @@
 import type { RequestHead } from '#keelson/main/http/request-head.js'
+import { headLines, type ResponseHead, statusLine } from '#keelson/main/http/response-head.js'
 import type { ResponsePort } from '#keelson/main/http/response-port.js'
 
 /** The other side of an exchange: keeps what was written and takes no more than it is told to. */
@@ -12,23 +13,30 @@ export class FakePort implements ResponsePort {
   /** How many bytes the client takes before it must be drained. */
   room = Number.POSITIVE_INFINITY
   corks = 0
+  touches = 0
+  /** As engines differ: whether a head goes out without a body, and whether what waits needs another write. */
+  flushesHead = false
+  headFlushed = false
+  needsNudge = true
   #offset = 0
   #onWritable: ((offset: number) => boolean) | undefined
   #onAborted: (() => void) | undefined
-  #onData: ((chunk: ArrayBuffer, isLast: boolean) => void) | undefined
-
-  writeStatus(status: string): void {
-    this.#check()
-    this.status = status
-  }
+  #onData: ((chunk: Uint8Array, isLast: boolean) => void) | undefined
 
   /** As they are on the wire: a value may hold further lines. */
-  writeHeader(name: string, value: string): void {
+  writeHead(head: ResponseHead, auditId: string, extraHeaders: readonly string[]): void {
     this.#check()
-    for (const line of `${name}: ${value}`.split('\r\n')) {
+    this.status = statusLine(head.status)
+    for (const line of `Audit-Id: ${headLines(head, auditId, extraHeaders)}`.split('\r\n')) {
       const colon = line.indexOf(': ')
       this.headers.push([line.slice(0, colon), line.slice(colon + 2)])
     }
+  }
+
+  flushHead(): boolean {
+    this.#check()
+    this.headFlushed = this.flushesHead
+    return this.flushesHead
   }
 
   write(chunk: Uint8Array | string): boolean {
@@ -64,7 +72,7 @@ export class FakePort implements ResponsePort {
     this.#onAborted = handler
   }
 
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+  onData(handler: (chunk: Uint8Array, isLast: boolean) => void): void {
     this.#onData = handler
   }
 
@@ -95,9 +103,19 @@ export class FakePort implements ResponsePort {
     this.paused = false
   }
 
-  getRemoteAddressAsText(): ArrayBuffer {
+  touch(): void {
     this.#check()
-    return new TextEncoder().encode('192.0.2.7').buffer as ArrayBuffer
+    this.touches++
+  }
+
+  remoteAddress(): string {
+    this.#check()
+    return '192.0.2.7'
+  }
+
+  clientCertificate(): string {
+    this.#check()
+    return ''
   }
 
   /** The client takes so many bytes more. */
@@ -113,7 +131,9 @@ export class FakePort implements ResponsePort {
 
   send(text: string, isLast: boolean): void {
     const bytes = Buffer.from(text)
-    this.#onData?.(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer, isLast)
+    this.#onData?.(bytes, isLast)
+    // As the real one: whoever wants it later has copied it.
+    bytes.fill(0)
   }
 
   /** As the real one: whoever touches it after its end is wrong. */
@@ -135,6 +155,7 @@ export const requestHead = (head: Partial<RequestHead> = {}): RequestHead => ({
   userAgent: '',
   auditId: 'audit',
   header: () => '',
+  mayHaveBody: () => false,
   forEachHeader: () => undefined,
   keepHeaders: () => undefined,
   ...head,

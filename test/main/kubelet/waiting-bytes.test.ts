@@ -11,6 +11,7 @@ import { relayTunnel } from '#keelson/main/kubelet/tunnel.js'
 import { WaitingBytes } from '#keelson/main/kubelet/waiting-bytes.js'
 import { relayWebSocket } from '#keelson/main/kubelet/web-socket-relay.js'
 import type { ConnectPlan } from '#keelson/protocol/main-pool.js'
+import { testEngineChoice } from '../../support/http-engine.js'
 import { until } from '../../support/until.js'
 
 const TUNNEL = 'SPDY/3.1+portforward.k8s.io'
@@ -80,19 +81,22 @@ for (const kind of ['WebSocket', 'tunnel'] as const)
       host: '127.0.0.1',
       port: 0,
       tls: undefined,
+      engine: testEngineChoice(),
+      http2: { enabled: true, maxStreams: 0 },
       sharePort: false,
-      turns: new BulkTurns(),
+      isTaken: false,
+      services: { turns: new BulkTurns() },
       onRequest: (exchange) => {
         exchange.head.keepHeaders()
-        const common = { exchange, plan, headers: {}, trust, waiting }
-        if (kind === 'tunnel') void relayTunnel({ ...common, protocols: [TUNNEL] })
-        else void relayWebSocket({ ...common, path: plan.path, protocols: [] })
+        const common = { exchange, plan, headers: {}, waiting }
+        if (kind === 'tunnel') void relayTunnel({ ...common, trust, protocols: [TUNNEL] })
+        else void relayWebSocket({ ...common, tls: {}, timeoutMs: 0, path: plan.path, protocols: [] })
       },
     })
     await server.start()
-    t.teardown(() => {
+    t.teardown(async () => {
       for (const socket of sockets) socket.destroy()
-      server.close()
+      await server.close()
       trust.close()
       kubelet.close()
     })

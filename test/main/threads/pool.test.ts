@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { RequestInfo } from '#keelson/api/request-info.js'
 import { StatusError } from '#keelson/api/status.js'
@@ -35,7 +36,17 @@ interface Opened {
   readonly replaced: string[]
 }
 
-function open(t: Test, threads: number, { clock = systemClock, stuckMs = STUCK_MS } = {}): Opened {
+interface OpenOptions {
+  readonly clock?: Clock
+  readonly stuckMs?: number
+  readonly waitedMs?: (systemThread: number) => number
+}
+
+function open(
+  t: Test,
+  threads: number,
+  { clock = systemClock, stuckMs = STUCK_MS, ...more }: OpenOptions = {},
+): Opened {
   const begun = new SharedArrayBuffer(64)
   const logged: Opened['logged'] = []
   const replaced: string[] = []
@@ -55,6 +66,7 @@ function open(t: Test, threads: number, { clock = systemClock, stuckMs = STUCK_M
     clock,
     filename: new URL('./sticking-thread.js', import.meta.url).href,
     stuckMs,
+    ...more,
   })
   pool.start()
   t.teardown(() => pool.abandon())
@@ -97,13 +109,13 @@ const codeOf = (result: Promise<unknown>): Promise<number> =>
 t.test('a thread that is stuck is replaced, and everybody else gets an answer', async (t) => {
   const { pool, begun, logged, replaced } = open(t, 1)
   t.same(await document(pool, 'echo'), { order: 'echo', body: 0 })
-  await until(() => pool.answering > 0)
+  await until(() => pool.answering > 0, { what: 'a pool thread to answer' })
   const underWay = document(pool, 'wait-once')
   const written = codeOf(write(pool, 'wait-once'))
   const dryRun = write(pool, 'wait-once', { query: 'dryRun=All' })
-  await until(() => timesBegun(begun, 'wait-once') === 3)
+  await until(() => timesBegun(begun, 'wait-once') === 3, { what: 'the waiting task to have begun 3 times' })
   const refusal = failureOf(document(pool, 'stick'))
-  await until(() => timesBegun(begun, 'stick') === 1)
+  await until(() => timesBegun(begun, 'stick') === 1, { what: 'the sticking task to have begun' })
   const behind = write(pool, 'echo', { bytes: 1000 })
   const large = codeOf(write(pool, 'echo', { bytes: 1024 * 1024 }))
   await until(() => pool.answering === 0, { what: 'the pool says that no thread answers' })
@@ -116,7 +128,7 @@ t.test('a thread that is stuck is replaced, and everybody else gets an answer', 
   t.match(refused, { status: { code: 500, reason: 'InternalError', message: /two threads/ } })
   t.equal(timesBegun(begun, 'stick'), 2, 'what stopped two threads is not given to a third')
   t.same(await write(pool, 'echo'), { order: 'echo', body: 10 }, 'writes go on')
-  await until(() => pool.answering > 0)
+  await until(() => pool.answering > 0, { what: 'a pool thread to answer' })
   t.same(replaced, ['stuck', 'stuck'])
   const [first] = logged.filter(({ message }) => message === 'a pool thread was replaced')
   t.match(first?.fields, { reason: 'stuck', tasks: 6, at: { type: 'document' } })
@@ -126,11 +138,35 @@ t.test('a thread that is stuck is replaced, and everybody else gets an answer', 
   ])
 })
 
+t.test('a thread that is given no processor is not taken for one that is stuck', async (t) => {
+  const asked = new Set<number>()
+  // As if the thread had been ready all the time and never had its turn. Only the first look, of 500 ms at most, counts.
+  const waitedMs = (systemThread: number): number => {
+    asked.add(systemThread)
+    return performance.now()
+  }
+  const { pool, begun, replaced } = open(t, 1, { stuckMs: 600, waitedMs })
+  await until(() => pool.answering > 0, { what: 'a pool thread to answer' })
+  const blocked = document(pool, 'block')
+  await until(() => timesBegun(begun, 'block') === 1, { what: 'the blocking task to have begun' })
+  t.same(await blocked, { order: 'block', body: 0 })
+  t.same(replaced, [])
+  const own = readdirSync('/proc/self/task').map(Number)
+  t.same(
+    [...asked].filter((thread) => !own.includes(thread)),
+    [],
+    'it is asked about a thread of this process',
+  )
+  t.equal(asked.size, 1)
+})
+
 t.test('a thread that beats is preferred to one that is stuck', async (t) => {
   const { pool, begun } = open(t, 2, { stuckMs: 60_000 })
-  await until(() => pool.answering === 2)
+  await until(() => pool.answering === 2, { what: 'two pool threads to answer' })
   const poison = codeOf(document(pool, 'stick'))
-  await until(() => pool.answering === 1 && timesBegun(begun, 'stick') === 1)
+  await until(() => pool.answering === 1 && timesBegun(begun, 'stick') === 1, {
+    what: 'one pool thread to stick and one to answer',
+  })
   const all = await Promise.all(Array.from({ length: 100 }, () => document(pool, 'echo')))
   t.equal(all.length, 100, 'all of them went to the thread that answers')
   await pool.abandon()
@@ -143,7 +179,7 @@ t.test(
     const { pool, begun, replaced } = open(t, 1)
     await document(pool, 'echo')
     const waiting = document(pool, 'wait-once')
-    await until(() => timesBegun(begun, 'wait-once') === 1)
+    await until(() => timesBegun(begun, 'wait-once') === 1, { what: 'the waiting task to have begun 1 times' })
     Atomics.add(new Int32Array(begun), 2, 2) // the next try is the fourth: it is answered
     t.same(await document(pool, 'exit-once'), { order: 'exit-once', body: 0 })
     t.same(await waiting, { order: 'wait-once', body: 0 })
@@ -156,7 +192,7 @@ t.test('what main comes too late for is not held against a thread', async (t) =>
   const clock: Clock = { ...systemClock, monotonicMs: () => performance.now() * 1000 }
   const { pool, replaced } = open(t, 1, { clock, stuckMs: 5_000 })
   await document(pool, 'echo')
-  await until(() => pool.answering > 0)
+  await until(() => pool.answering > 0, { what: 'a pool thread to answer' })
   t.same(await document(pool, 'block'), { order: 'block', body: 0 })
   t.same(replaced, [])
 })
@@ -165,12 +201,12 @@ t.test('a pool with a stuck thread closes', async (t) => {
   const { pool, begun } = open(t, 1)
   await document(pool, 'echo')
   const poison = codeOf(document(pool, 'stick'))
-  await until(() => timesBegun(begun, 'stick') === 1)
+  await until(() => timesBegun(begun, 'stick') === 1, { what: 'the sticking task to have begun' })
   let closed = false
   void pool.close().then(() => {
     closed = true
   })
-  await until(() => closed)
+  await until(() => closed, { what: 'the pool to be closed' })
   t.equal(await poison, 503)
   t.equal(await codeOf(document(pool, 'echo')), 503)
 })

@@ -1,5 +1,6 @@
 /** A pool thread of the tests: does what the path of a document, or the name of what is written, tells it to. */
 import { workerData } from 'node:worker_threads'
+import { systemThreadId } from '#keelson/lib/thread-wait.js'
 import type { PoolTask } from '#keelson/protocol/main-pool.js'
 import { BEAT_MS, type PoolHandover, PoolPulse } from '#keelson/protocol/pool-pulse.js'
 import type { PoolThreadData } from '#keelson/protocol/pool-start.js'
@@ -35,6 +36,7 @@ const start = workerData as (PoolThreadData & StickingStart) | null
 const words = start === null ? undefined : new Int32Array(start.begun)
 const pulse = start === null ? undefined : new PoolPulse(start.pulse)
 if (pulse !== undefined) {
+  pulse.introduce(systemThreadId())
   pulse.beat()
   setInterval(pulse.beat, BEAT_MS).unref()
 }

@@ -11,7 +11,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 t.test('so many run at once, the others in order; who gives up never begins', async (t) => {
-  const queue = new TaskQueue({ capacity: 2, maxWaiting: 3 })
+  const queue = new TaskQueue({ capacity: () => 2, maxWaiting: 3 })
   const begun: number[] = []
   const ends: (() => void)[] = []
   const task = (n: number) => (): Promise<number> => {
@@ -43,9 +43,27 @@ t.test('so many run at once, the others in order; who gives up never begins', as
 })
 
 t.test('a task that fails makes room', async (t) => {
-  const queue = new TaskQueue({ capacity: 1, maxWaiting: 1 })
+  const queue = new TaskQueue({ capacity: () => 1, maxWaiting: 1 })
   const broken = queue.run(() => Promise.reject(new Error('broken')))
   const next = queue.run(async () => 'next')
   t.match(await failure(broken), { message: 'broken' })
   t.equal(await next, 'next')
+})
+
+t.test('what has grown is used in the order in which tasks came', async (t) => {
+  let capacity = 1
+  const queue = new TaskQueue({ capacity: () => capacity, maxWaiting: 10 })
+  const begun: number[] = []
+  const task = (n: number) => (): Promise<void> => {
+    begun.push(n)
+    return new Promise(() => undefined)
+  }
+  for (let n = 0; n < 3; n++) void queue.run(task(n))
+  t.same(begun, [0])
+  capacity = 2
+  void queue.run(task(3))
+  t.same(begun, [0, 1], 'who comes later does not overtake')
+  capacity = 4
+  queue.look()
+  t.same(begun, [0, 1, 2, 3])
 })

@@ -4,14 +4,23 @@ import { Converter, conversionForm, shaped } from '#keelson/main/verbs/converter
 import type { Converted, EventConversion } from '#keelson/protocol/main-pool.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
-const PODS = { arena: 'pods', apiVersion: 'v1' }
-const PROTOBUF = conversionForm(PODS, { serialization: 'protobuf', pretty: false, transformation: undefined }, 'p', '')
-const TABLE = conversionForm(
+const PODS = { arena: 'pods', apiVersion: 'v1', info: {} }
+const PROTOBUF = conversionForm(
   PODS,
-  { serialization: 'json', pretty: false, transformation: { as: 'Table', version: 'v1' } },
-  't',
+  { serialization: 'protobuf', pretty: false, transformation: undefined },
+  'p',
   '',
+  1,
 )
+const tableForm = (definitionHash?: string, memory = 1) =>
+  conversionForm(
+    { ...PODS, info: definitionHash === undefined ? {} : { definitionHash } },
+    { serialization: 'json', pretty: false, transformation: { as: 'Table', version: 'v1' } },
+    't',
+    '',
+    memory,
+  )
+const TABLE = tableForm()
 const item = (id: string, text = id) => ({ id, body: Buffer.from(text) })
 const texts = (shown: readonly Uint8Array[]): string[] => shown.map((bytes) => Buffer.from(bytes).toString())
 
@@ -83,8 +92,8 @@ t.test('columns are asked for once, until forms may have changed', async (t) => 
   t.equal(Buffer.from(await one.columns(TABLE)).toString(), 'columns 1')
   const again = one.columns(TABLE)
   t.notOk(again instanceof Promise)
-  one.forget()
-  t.equal(Buffer.from(await one.columns(TABLE)).toString(), 'columns 2')
+  t.equal(Buffer.from(await one.columns(tableForm('uid/7'))).toString(), 'columns 2', 'of another definition')
+  t.equal(Buffer.from(await one.columns(tableForm('uid/7', 2))).toString(), 'columns 3', 'of another memory')
 })
 
 t.test('a long list is shared out, and a failure is not remembered', async (t) => {

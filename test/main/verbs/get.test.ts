@@ -1,8 +1,10 @@
 import t from 'tap'
 import type { ResourceView } from '#keelson/cacher/read/resource-view.js'
+import { Exchange } from '#keelson/main/http/exchange.js'
 import { getObject } from '#keelson/main/verbs/get.js'
 import type { ReadContext, ReadRequest } from '#keelson/main/verbs/read-context.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
+import { FakePort, requestHead } from '../http/fake-port.js'
 
 const request = { query: new URLSearchParams() } as ReadRequest
 const viewOf = (fence: true | Promise<boolean>, arena: object): ResourceView =>
@@ -48,4 +50,25 @@ t.test('what cannot be converted here is answered by the pool, which knows why',
   const form = { form: {}, contentType: '', isText: true } as unknown as Parameters<typeof getObject>[3]
   await getObject(converted, memory, { ...reads, converter } as unknown as ReadContext, form)
   t.same(asked, [converted])
+})
+
+t.test('an object that its client takes slowly stays itself while others are read', async (t) => {
+  const { context: reads } = context()
+  const get = (letter: string, bytes: number): FakePort => {
+    const record = { key: 'k', modRevision: 1, body: () => Buffer.alloc(bytes, letter) }
+    const memory = viewOf(true, { snapshot: () => ({ get: () => record, release: () => undefined }) })
+    const port = new FakePort()
+    port.room = 100
+    const exchange = new Exchange(requestHead(), port)
+    const info = { namespace: '', name: 'a' }
+    const asked = { ...request, exchange, info, resource: { key: () => 'k' } } as unknown as ReadRequest
+    void getObject(asked, memory, reads, undefined)
+    return port
+  }
+  for (const bytes of [1000, 9000, 20_000, 60_000, 100_000]) {
+    const slow = get('a', bytes)
+    get('b', bytes)
+    while (!slow.ended) slow.drain(5000)
+    t.ok(slow.body === `${'a'.repeat(bytes)}\n`, `${bytes} bytes`)
+  }
 })

@@ -5,7 +5,8 @@ import { type KubeObject, nextGeneration } from '#keelson/api/object.js'
 import { podRules } from '#keelson/registry/core/pods/strategy.js'
 import { beforeDelete, markAsDeleting } from '#keelson/registry/generic/before-delete.js'
 import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
-import type { DeleteOptions, RequestContext } from '#keelson/registry/generic/strategy.js'
+import type { DeleteOptions } from '#keelson/registry/generic/strategy.js'
+import { requestContext } from '../../support/request-context.js'
 
 const NOW = Date.parse('2026-01-02T03:04:05Z')
 const LARGEST = 9223372036854775807n
@@ -13,18 +14,7 @@ const strategy = new RulesStrategy(
   { kind: { group: '', kind: 'Pod' }, namespaceScoped: true, hasStatus: true },
   podRules,
 )
-const context: RequestContext = {
-  namespace: 'default',
-  resource: 'pods',
-  subresource: '',
-  verb: 'delete',
-  apiGroup: '',
-  apiVersion: 'v1',
-  user: { name: 'somebody', uid: '', groups: [], extra: {} },
-  dryRun: false,
-  now: () => NOW,
-  addWarning: () => undefined,
-}
+const context = requestContext({ resource: 'pods', verb: 'delete', now: () => NOW })
 
 function deleted(object: KubeObject, options: DeleteOptions = {}) {
   const kind = beforeDelete(strategy, object, options, context)

@@ -7,6 +7,7 @@ import type { KvEvent, KvWatch } from '#keelson/storage/contract/kv.js'
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '#keelson/storage/embedded/embedded-engine.js'
 import { FakeClock } from '../../support/fake-clock.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
+import { until } from '../../support/until.js'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const text = (value: Uint8Array): string => new TextDecoder().decode(value)
@@ -15,11 +16,6 @@ async function open(t: Test, options: EmbeddedEngineOptions): Promise<EmbeddedEn
   const engine = await EmbeddedEngine.open(options)
   t.teardown(() => engine.close())
   return engine
-}
-
-/** Waits for something that happens without a timer: commits of the engine's own. */
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setImmediate(resolve))
 }
 
 async function take(watch: KvWatch, count: number): Promise<KvEvent[]> {
@@ -120,7 +116,7 @@ t.test('a lease with more keys than one commit removes loses all of them', async
   const lease = await engine.grantLease(10)
   await Promise.all(Array.from({ length: 700 }, (_, i) => engine.optimisticPut(`/r/${i}`, bytes('x'), 0, { lease })))
   await clock.advance(10_000)
-  await until(async () => (await engine.count('/r/')) === 0)
+  await until(async () => (await engine.count('/r/')) === 0, { what: 'every key of the lease to go' })
   t.equal(await engine.currentRevision(), 1 + 1400)
 })
 
@@ -137,10 +133,10 @@ t.test('leases go on over a restart, and end at once when their time came while 
   const second = await open(t, { dataDir, clock: later })
   t.ok((await second.get('/r/short')).kv, 'the end of a lease is a write like any other, after the start')
   await later.advance(0)
-  await until(async () => (await second.get('/r/short')).kv === undefined)
+  await until(async () => (await second.get('/r/short')).kv === undefined, { what: 'the key of the short lease to go' })
   t.ok((await second.get('/r/long')).kv)
   await later.advance(30_000)
-  await until(async () => (await second.get('/r/long')).kv === undefined)
+  await until(async () => (await second.get('/r/long')).kv === undefined, { what: 'the key of the long lease to go' })
   t.not(await second.grantLease(5), short, 'numbers of ended leases are not used again')
 })
 
@@ -162,7 +158,9 @@ t.test('compaction shrinks the log to the live keys, also when it is interrupted
   await first.close()
   const second = await open(t, { dataDir })
   t.equal(second.compactedRevision(), compacted)
-  await until(async () => (await second.storageStats()).prunedRevision === compacted)
+  await until(async () => (await second.storageStats()).prunedRevision === compacted, {
+    what: 'the history to be pruned',
+  })
   const { logEntries } = await second.storageStats()
   t.equal(logEntries, 25 + 10 + 10, 'live keys, the deletions since, and what those deleted')
   t.same(
@@ -191,7 +189,7 @@ t.test('free space is used again: steady writing with compaction does not grow t
   const round = async (): Promise<void> => {
     for (let i = 0; i < 200; i++) mod = (await engine.optimisticPut('/r/a', new Uint8Array(8000), mod)).revision
     await engine.compact(mod)
-    await until(async () => (await engine.storageStats()).prunedRevision === mod)
+    await until(async () => (await engine.storageStats()).prunedRevision === mod, { what: 'the history to be pruned' })
   }
   for (let i = 0; i < 3; i++) await round()
   const settled = (await engine.databaseSizes())[0]!.bytes

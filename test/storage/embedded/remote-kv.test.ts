@@ -7,6 +7,7 @@ import { EmbeddedEngine } from '#keelson/storage/embedded/embedded-engine.js'
 import { KvServer } from '#keelson/storage/embedded/kv-server.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
 import { kvSuite } from '../../support/kv-suite.js'
+import { until } from '../../support/until.js'
 
 async function served(): Promise<{ engine: EmbeddedEngine; server: KvServer; remote: RemoteKV; posts: () => number }> {
   const engine = await EmbeddedEngine.open({})
@@ -94,7 +95,7 @@ t.test('a closed remote closes its watches in the owner', async (t) => {
   await watch.established
   t.equal(engine.openWatches, 1)
   await remote.close()
-  while (engine.openWatches > 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => engine.openWatches === 0, { what: 'the watch in the owner to end' })
   t.equal(await watch.next(), undefined)
 })
 

@@ -40,7 +40,7 @@ test('calls go to the next endpoint when one is down, and back when it returns',
   t.match((await kv.get('/a')).kv, { version: 1 }, 'waits for one that answers')
   await second.open()
   first.shut()
-  await until(async () => (await kv.get('/a')).kv?.version === 1)
+  await until(async () => (await kv.get('/a')).kv?.version === 1, { what: 'the first write to be read' })
 })
 
 test('a dead endpoint at the start does not matter', { skip: skipWithoutEtcd }, async (t) => {

@@ -14,6 +14,7 @@ import { DEFAULT_ETCD_OPTIONS, storageConfigOf } from '#keelson/storage/factory/
 import { openShared, SharedHandles } from '#keelson/storage/factory/shared-handle.js'
 import type { StorageConfig } from '#keelson/storage/factory/storage-config.js'
 import { encryptCheckTransformer } from '#keelson/storage/transformers/encrypt-check.js'
+import { jsonCodec } from '../../support/json-store.js'
 import { MemoryKV } from '../../support/memory-kv.js'
 
 const base = storageConfigOf({ ...DEFAULT_ETCD_OPTIONS, etcdServers: ['http://a:1', 'http://b:1'] })
@@ -26,10 +27,7 @@ function optionsFor(resource: string, servers = base.transport.servers): Storage
       groupResource: { group: '', resource },
       mediaType: 'application/json',
       storageVersion: { group: '', version: 'v1' },
-      codec: {
-        encode: (object) => Buffer.from(JSON.stringify(object)),
-        decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as KubeObject,
-      },
+      codec: jsonCodec,
       transformer: encryptCheckTransformer,
     },
     resourcePrefix: `/${resource}`,

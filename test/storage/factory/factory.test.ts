@@ -8,9 +8,7 @@ import {
   type GroupResource,
   parseGroupResource,
 } from '#keelson/api/group-version.js'
-import type { KubeObject } from '#keelson/api/object.js'
 import { storageExceptions } from '#keelson/registry/facts-table.js'
-import type { Codec } from '#keelson/storage/contract/interface.js'
 import {
   CustomResourceStorageFactory,
   newStorageFactory,
@@ -21,14 +19,11 @@ import type { StorageCodecConfig } from '#keelson/storage/factory/storage-config
 import { AesGcmTransformer } from '#keelson/storage/transformers/aes-gcm.js'
 import { encryptCheckTransformer } from '#keelson/storage/transformers/encrypt-check.js'
 import { StaticTransformers } from '#keelson/storage/transformers/resource-transformers.js'
+import { jsonCodec } from '../../support/json-store.js'
 
 const catalogue = Catalogue.builtin()
-const codec: Codec<KubeObject> = {
-  encode: (object) => Buffer.from(JSON.stringify(object)),
-  decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as KubeObject,
-}
 const dependencies: StorageFactoryDependencies = {
-  newCodec: () => codec,
+  newCodec: () => jsonCodec,
   versionsOf: (group) => catalogue.versions(group),
   groupEnabled: (group) => catalogue.versions(group).length > 0,
   exceptions: storageExceptions(),
@@ -105,12 +100,12 @@ t.test('the codec is made for the resource as served and the version as stored',
     {
       newCodec: (config) => {
         asked.push(config)
-        return codec
+        return jsonCodec
       },
     },
   )
   const config = factory.newConfig({ group: 'events.k8s.io', resource: 'events' })
-  t.equal(config.codec, codec)
+  t.equal(config.codec, jsonCodec)
   t.same(asked, [
     {
       groupResource: { group: 'events.k8s.io', resource: 'events' },
@@ -164,7 +159,7 @@ t.test('the transformer is that of the resource as stored', async (t) => {
 t.test('custom resources are JSON under group and resource, in the version of their definition', async (t) => {
   const factory = new CustomResourceStorageFactory({
     config: storageConfigOf(ETCD),
-    newCodec: () => codec,
+    newCodec: () => jsonCodec,
     storageVersionOf: ({ resource }) => (resource === 'pandas' ? 'v1alpha1' : undefined),
   })
   const pandas: GroupResource = { group: 'bears.example', resource: 'pandas' }

@@ -6,6 +6,7 @@ import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { HealthCheck } from '#keelson/storage/monitors/health-check.js'
 import { EtcdServer, skipWithoutEtcd } from '../../support/etcd-server.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { until } from '../../support/until.js'
 
 const ANSWER: KvGetResult = { kv: undefined, revision: 1 }
 
@@ -68,9 +69,13 @@ test('a real etcd that stops answering is noticed, and its return too', { skip: 
   server.pause()
   // The signal takes effect a moment after it is sent.
   let health = await check.check()
-  while (health.healthy) health = await check.check()
+  const sick = async (): Promise<boolean> => {
+    health = await check.check()
+    return !health.healthy
+  }
+  await until(sick, { what: 'the check to fail' })
   t.match(health, { healthy: false, error: Error })
   server.resume()
-  while (!(await check.check()).healthy);
-  t.pass('healthy again')
+  await until(async () => !(await sick()), { what: 'the check to succeed again' })
+  t.match(health, { healthy: true })
 })

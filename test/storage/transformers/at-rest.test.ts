@@ -3,11 +3,11 @@ import t from 'tap'
 import type { KubeObject } from '#keelson/api/object.js'
 import { systemClock } from '#keelson/lib/clock.js'
 import type { Transformer } from '#keelson/storage/contract/transformer.js'
-import { objectVersioner } from '#keelson/storage/contract/versioner.js'
-import { KVStore } from '#keelson/storage/store/kv-store.js'
+import type { KVStore } from '#keelson/storage/store/kv-store.js'
 import { AesGcmTransformer } from '#keelson/storage/transformers/aes-gcm.js'
 import { encryptCheckTransformer } from '#keelson/storage/transformers/encrypt-check.js'
 import { PrefixTransformers } from '#keelson/storage/transformers/prefix-transformers.js'
+import { openJsonStore } from '../../support/json-store.js'
 import { MemoryKV } from '../../support/memory-kv.js'
 
 const KEY = '/secrets/default/a'
@@ -19,19 +19,8 @@ const two = new AesGcmTransformer(randomBytes(32))
 
 /** A server that was started with these providers. */
 function storeWith(kv: MemoryKV, ...providers: { prefix: string; transformer: Transformer }[]): KVStore<KubeObject> {
-  return new KVStore<KubeObject>({
-    kv,
-    leases: { getLease: (ttlSeconds) => kv.grantLease(ttlSeconds) },
-    codec: {
-      encode: (object) => Buffer.from(JSON.stringify(object)),
-      decode: (bytes) => JSON.parse(Buffer.from(bytes).toString()) as KubeObject,
-    },
+  return openJsonStore(kv, '/secrets', {
     transformer: new PrefixTransformers(providers, 'no matching prefix found'),
-    versioner: objectVersioner,
-    newObject: () => ({}),
-    groupResource: { group: '', resource: 'secrets' },
-    pathPrefix: '/registry',
-    resourcePrefix: '/secrets',
   })
 }
 

@@ -7,7 +7,8 @@ import { nullLogger } from '#keelson/lib/logger.js'
 import { DynamicTransformers } from '#keelson/storage/transformers/dynamic-transformers.js'
 import { type LoadedEncryption, loadEncryptionConfig } from '#keelson/storage/transformers/encryption-config-loader.js'
 import { FakeClock } from '../../support/fake-clock.js'
-import { KmsPlugin } from './kms-plugin.js'
+import { until } from '../../support/until.js'
+import { KmsPlugin } from './kms/kms-plugin.js'
 
 const plain = Buffer.from('{"kind":"Secret"}')
 const KEY = '/registry/secrets/default/a'
@@ -185,11 +186,13 @@ async function reloading(t: Test, ...blocks: Block[]): Promise<Reloading> {
   const settled = async (ms: number): Promise<void> => {
     const before = reloaded.length + failed.length
     await clock.advance(ms)
-    while (reloaded.length + failed.length === before) {
-      await new Promise((resolve) => setImmediate(resolve))
+    const reload = async (): Promise<boolean> => {
+      if (reloaded.length + failed.length > before) return true
       // While a health check is waited for, time goes on.
       if (clock.pendingTimers > 0) await clock.advance(50)
+      return false
     }
+    await until(reload, { what: 'the file to be loaded again, or refused' })
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { dynamic, clock, reloaded, failed, write, writeText, settled }
@@ -261,7 +264,7 @@ t.test('a replaced generation is closed after its grace period, and all are when
   const dynamic = new DynamicTransformers({ filePath, initial, clock, logger: nullLogger, recorder })
   dynamic.start()
   await clock.advance(60_000)
-  while (reloads === 0) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => reloads > 0, { what: 'the file to be loaded again' })
   t.same(closed, [], 'calls may still be under way')
   await clock.advance(5000)
   t.same(closed, ['initial'])

@@ -7,6 +7,7 @@ import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Json } from './edits.js'
 import type { RecordedAnswer, RecordedStep, RecordedSuite } from './recording.js'
+import { RecordedWebhooks } from './webhook-server.js'
 
 /** The form of an answer that a server gave; status 0 is a connection that broke. */
 export type PlayedAnswer = RecordedAnswer
@@ -39,6 +40,7 @@ export class RecordingPlayer {
   readonly #random: () => number
   readonly #library: typeof http | typeof https
   readonly #agent: http.Agent
+  #webhooks: RecordedWebhooks | undefined
 
   constructor({ url, token, random = Math.random }: PlayerOptions) {
     this.#url = new URL(url)
@@ -52,18 +54,24 @@ export class RecordingPlayer {
   }
 
   close(): void {
+    this.#webhooks?.close()
     this.#agent.destroy()
   }
 
   /** The answers of a suite by the ids of their steps. */
   async play(suite: RecordedSuite): Promise<Map<string, PlayedAnswer>> {
-    const variables: Variables = { ns: this.#name('c'), ns2: this.#name('d') }
+    const variables: Variables = { ns: this.#name('c'), ns2: this.#name('d'), ...(await this.#webhooksFor(suite)) }
     for (const name of suite.namespaces) await this.#createNamespace(variables[name] ?? name)
     const answers = new Map<string, PlayedAnswer>()
     const background = new Map<string, { readonly step: RecordedStep; readonly answer: Promise<RawAnswer> }>()
     for (const step of suite.steps) {
       if (step.sleepMs !== undefined) await sleep(step.sleepMs)
-      if (step.await !== undefined) {
+      if (step.hookLog !== undefined) {
+        const calls = this.#webhooks?.take(step.hookLog, (value) => steady(value, variables)) ?? []
+        const body: Json = { kind: 'HookLog', calls }
+        if (step.want !== undefined)
+          answers.set(step.id ?? '', { status: calls.length, contentType: 'application/json', warnings: 0, body })
+      } else if (step.await !== undefined) {
         const { step: sent, answer } = background.get(step.await)!
         answers.set(step.await, seen(sent, await answer, variables))
       } else if (step.background !== undefined) {
@@ -75,6 +83,17 @@ export class RecordingPlayer {
       }
     }
     return answers
+  }
+
+  /** The variables of a suite with webhooks; its server is started for the first of them. */
+  async #webhooksFor({ webhooks, replies }: RecordedSuite): Promise<Variables> {
+    if (!webhooks) return {}
+    if (this.#webhooks === undefined) {
+      this.#webhooks = new RecordedWebhooks()
+      await this.#webhooks.start()
+    }
+    this.#webhooks.begin(replies)
+    return this.#webhooks.variables()
   }
 
   #name(prefix: string): string {

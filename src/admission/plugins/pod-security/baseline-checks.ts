@@ -1,4 +1,4 @@
-/** Thread: any. The baseline: what known ways out of a container need. */
+/** Thread: any. The baseline level, which forbids what known ways out of a container need. */
 import type { LifecycleHandler, PodSpec, Probe, SecurityContext } from '../../../api/generated/kinds/core.v1.js'
 import { allContainers } from '../pod.js'
 import {
@@ -34,7 +34,7 @@ const CAPABILITIES: ReadonlySet<string> = new Set([
   'SYS_CHROOT',
 ])
 
-/** By the version that first let them. */
+/** The allowed sysctls, by the version that first allowed them. */
 const SYSCTLS: ReadonlyMap<string, number> = new Map([
   ['kernel.shm_rmid_forced', 0],
   ['net.ipv4.ip_local_port_range', 0],
@@ -58,7 +58,7 @@ const SELINUX_TYPES: ReadonlyMap<string, number> = new Map([
   ['container_engine_t', 31],
 ])
 
-/** Contexts of the pod and its containers for which a test fails, and how they are called. */
+/** Names the pod and those containers whose security context fails the test. */
 function contextsWhere(spec: PodSpec, test: (context: SecurityContext) => boolean): string {
   const podDoes = spec.securityContext !== undefined && test(spec.securityContext)
   return setters(
@@ -159,7 +159,7 @@ const privileged: CheckPod = ({ spec }) => {
     : { reason: 'privileged', detail: `${containerList(names)} must not set securityContext.privileged=true` }
 }
 
-/** The restricted level keeps it whatever namespace the pod has. */
+/** The rule also belongs to the restricted level, which keeps it also for pods with a user namespace of their own. */
 export const maskedProc: CheckPod = ({ spec }) => {
   const isBad = (context: SecurityContext | undefined): boolean => (context?.procMount ?? 'Default') !== 'Default'
   const names = namesWhere(spec, ({ securityContext }) => isBad(securityContext))
@@ -238,7 +238,7 @@ const windowsHostProcess: CheckPod = ({ spec }) => {
 
 const baseline = (id: string, check: CheckPod, since = 0): Check => ({ id, level: 'baseline', since, check })
 
-/** In the order in which they are told. */
+/** The checks in the order in which they are reported. */
 export const BASELINE_CHECKS: readonly Check[] = [
   baseline('appArmorProfile', appArmor),
   baseline('capabilities_baseline', capabilities),

@@ -1,4 +1,4 @@
-/** Thread: any. One rule of pod security, and the words they have in common. */
+/** Thread: any. One rule of pod security, and the words that all rules share. */
 import type { PodSpec } from '../../../api/generated/kinds/core.v1.js'
 import { type AnyContainer, allContainers, type PodParts } from '../pod.js'
 
@@ -13,9 +13,9 @@ export type CheckPod = (pod: PodParts, version: number) => Violation | undefined
 export interface Check {
   readonly id: string
   readonly level: 'baseline' | 'restricted'
-  /** The first version that has it. */
+  /** The first version that has the check. */
   readonly since: number
-  /** The milder check of the baseline that it stands for, and from which version on. */
+  /** The milder check of the baseline that this check replaces. */
   readonly overrides?: string
   readonly check: CheckPod
 }
@@ -26,7 +26,7 @@ export const plural = (word: string, count: number): string => (count === 1 ? wo
 
 export const sorted = (items: Iterable<string>): string[] => [...new Set(items)].sort()
 
-/** `container "a"` or `containers "a", "b"`. */
+/** Names containers: `container "a"` or `containers "a", "b"`. */
 export const containerList = (names: readonly string[]): string =>
   `${plural('container', names.length)} ${quoted(names)}`
 
@@ -35,7 +35,7 @@ export const namesWhere = (spec: PodSpec, test: (container: AnyContainer) => boo
     .filter(test)
     .map(({ name = '' }) => name)
 
-/** The pod itself and containers that set something wrong: `pod and container "a"`. */
+/** Names the pod and the containers that set something wrong: `pod and container "a"`. */
 export function setters(podDoes: boolean, containers: readonly string[]): string {
   const parts = podDoes ? ['pod'] : []
   if (containers.length > 0) parts.push(containerList(containers))
@@ -44,5 +44,5 @@ export function setters(podDoes: boolean, containers: readonly string[]): string
 
 export const isWindows = (spec: PodSpec): boolean => spec.os?.name === 'windows'
 
-/** In a user namespace root is nobody outside it. */
+/** Whether the pod has a user namespace, in which root is nobody outside it. */
 export const hasUserNamespace = (spec: PodSpec): boolean => spec.hostUsers === false

@@ -1,4 +1,4 @@
-/** Thread: any. PodSecurityConfiguration: the level of namespaces that say nothing, and who is let alone. */
+/** Thread: any. PodSecurityConfiguration: the level of namespaces that name none, and who is exempt. */
 import type { JsonObject } from '../../../api/object.js'
 import {
   DEFAULT_POLICY,
@@ -40,7 +40,7 @@ export function podSecurityErrors(config: JsonObject): string[] {
   return errors
 }
 
-/** Of a configuration without errors. */
+/** The values of a configuration that has no errors. */
 export function podSecurityConfiguration(config: JsonObject): PodSecurityConfiguration {
   const given = (config['defaults'] ?? {}) as JsonObject
   const defaults: Record<Mode, LevelVersion> = { ...DEFAULT_POLICY }

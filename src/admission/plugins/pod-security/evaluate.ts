@@ -5,7 +5,7 @@ import type { Check, Violation } from './check.js'
 import type { LevelVersion } from './policy.js'
 import { RESTRICTED_CHECKS } from './restricted-checks.js'
 
-/** The newest rules there are; what is asked for beyond them gets these. */
+/** The newest version of the rules; later versions that are asked for get these. */
 export const LATEST_MINOR = 36
 
 export function evaluate({ level, version }: LevelVersion, pod: PodParts): Violation[] {

@@ -32,7 +32,7 @@ const IGNORED: ReadonlySet<string> = new Set([
   'proxy',
   'status',
 ])
-/** Of a namespace whose level is raised so many pods are looked at. */
+/** The most pods that are looked at in a namespace whose level is raised. */
 const MAX_PODS = 3_000
 
 export class PodSecurity implements AdmissionPlugin {
@@ -128,7 +128,7 @@ export class PodSecurity implements AdmissionPlugin {
     if (oldObject !== undefined) return this.#warnOfPods(attributes, enforce)
   }
 
-  /** Pods that are there stay; who raised the level learns which of them would not be let in again. */
+  /** Existing pods stay; whoever raised the level is warned of those that would not be let in again. */
   async #warnOfPods(attributes: AdmissionAttributes, enforce: LevelVersion): Promise<void> {
     const { name } = attributes
     const pods = this.#byController(await this.#objects.list(PODS, name))
@@ -151,7 +151,7 @@ export class PodSecurity implements AdmissionPlugin {
     for (const text of texts.sort()) attributes.addWarning(text)
   }
 
-  /** One pod of each controller first: the others are most likely like it. */
+  /** One pod of each controller comes first: the others are most likely like it. */
   #byController(pods: readonly Pod[]): Pod[] {
     const seen = new Set<string>()
     const first: Pod[] = []
@@ -172,7 +172,7 @@ function isSameOrMilder(next: LevelVersion, old: LevelVersion): boolean {
   return next.version === old.version && compareLevels(next.level, old.level) <= 0
 }
 
-/** `a`, `a (and 1 other pod)`, `a (and 2 other pods)` */
+/** Joins names: `a`, `a (and 1 other pod)`, `a (and 2 other pods)`. */
 function others([first, ...rest]: string[]): string {
   return rest.length === 0 ? first! : `${first} (and ${rest.length} other pod${rest.length === 1 ? '' : 's'})`
 }
@@ -186,7 +186,7 @@ function exemptWarning(policy: Policy, defaults: Policy, labels: Readonly<Record
     .join(', ')
 }
 
-/** Of what may change in a pod only images and new containers matter. */
+/** Whether an update brings an image or a container: nothing else that may change in a pod matters. */
 function bringsImage({ spec: next = {} }: Pod, { spec: old = {} }: Pod): boolean {
   const differ = (a: readonly AnyContainer[], b: readonly AnyContainer[]): boolean =>
     a.length !== b.length || a.some(({ image }, i) => image !== b[i]!.image)

@@ -24,7 +24,7 @@ export const versionLabel = (mode: Mode): string => `${PREFIX}${mode}-version`
 export const formatLevel = ({ level, version }: LevelVersion): string =>
   `${level}:${version === 'latest' ? version : `v1.${version}`}`
 
-/** Above 0 when `a` is stricter. */
+/** A positive number when `a` is stricter. */
 export const compareLevels = (a: Level, b: Level): number => LEVELS.indexOf(a) - LEVELS.indexOf(b)
 
 export const isPrivileged = (policy: Policy): boolean => MODES.every((mode) => policy[mode].level === 'privileged')
@@ -39,7 +39,10 @@ export function parseVersion(text: string): number | 'latest' | undefined {
   return minor === undefined ? undefined : Number(minor)
 }
 
-/** A label that makes no sense is an error; until it is mended, enforcement is strict, and nothing is said or noted. */
+/**
+ * A label that cannot be read is an error. Until it is mended, enforcement is strict, and nothing is warned of or
+ * audited.
+ */
 export function policyOf(
   labels: Readonly<Record<string, string>>,
   defaults: Policy,
@@ -68,7 +71,10 @@ export function policyOf(
   return { policy: withWarnings(policy, labels), errors }
 }
 
-/** Who enforces without a word about warnings is warned of the same: workloads show them before their pods fail. */
+/**
+ * A namespace that enforces a level and does not mention warnings is warned by the same level: workloads show that
+ * before their pods fail.
+ */
 function withWarnings(policy: Policy, labels: Readonly<Record<string, string>>): Policy {
   const { enforce, warn } = policy
   const enforced = labels[levelLabel('enforce')]

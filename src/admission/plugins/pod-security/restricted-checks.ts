@@ -26,7 +26,7 @@ const VOLUMES: ReadonlySet<string> = new Set([
   'projected',
   'secret',
 ])
-/** Since then a pod for Windows need not set what Windows does not have. */
+/** From this version on a pod for Windows need not set what Windows does not have. */
 const WINDOWS_SINCE = 25
 const USER_NAMESPACES_SINCE = 35
 
@@ -124,7 +124,7 @@ const restricted = (id: string, since: number, check: CheckPod, overrides?: stri
   ...(overrides === undefined ? {} : { overrides }),
 })
 
-/** In the order in which they are told. */
+/** The checks in the order in which they are reported. */
 export const RESTRICTED_CHECKS: readonly Check[] = [
   restricted('allowPrivilegeEscalation', 8, allowPrivilegeEscalation),
   restricted('capabilities_restricted', 22, capabilities, 'capabilities_baseline'),

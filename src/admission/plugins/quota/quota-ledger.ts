@@ -6,7 +6,7 @@
  *      └─does not──▶ recount: as used as the status says? refused
  *                             less is there ──quiet for a while, then counted again──▶ status mended, charged once more
  *
- * There is no controller that would count: a quota whose status does not match its spec is counted here, when the
+ * No controller need be there that counts: a quota whose status does not match its spec is counted here, when the
  * first request meets it, and deletions give back what they free. Only an object that goes without a deletion (an event that
  * expires, a process that dies between the two writes) leaves too much behind, and that is mended before anybody is refused.
  * A recount cannot see what others have taken and not stored yet; it counts only if the quota stood still around it.
@@ -22,7 +22,10 @@ import { addUsage, isCurrent, showUsage, type Usage, usageOf, ZERO } from './quo
 import { matchesScopes } from './scopes.js'
 import { resourceBehind, usageOfObject } from './usage.js'
 
-/** `change` makes the new status from what is stored; called again when another writer was faster. Undefined: no write. */
+/**
+ * `change` makes the new status of the stored one; it is called again when another writer was faster. Undefined:
+ * nothing is written.
+ */
 export interface QuotaStatusStore {
   update(
     namespace: string,
@@ -35,26 +38,26 @@ export interface QuotaLedgerOptions {
   readonly objects: AdmissionObjects
   readonly store: QuotaStatusStore
   readonly clock: Clock
-  /** The version in which a resource is served; undefined for one that is not. */
+  /** The version in which a resource is served; undefined when it is not served. */
   readonly served: (resource: GroupResource) => GroupVersionResource | undefined
 }
 
 interface Charge {
   readonly delta: Usage
-  /** The refusal; '' when it was taken. */
+  /** Called with the reason of the refusal; '' when the amounts were taken. */
   readonly settle: (refusal: string) => void
   readonly fail: (error: unknown) => void
 }
 
-/** So long nobody may have written a quota for a recount to count: what was taken is stored by then. */
+/** For so long nobody may have written the quota before a recount counts: what was taken is stored by then. */
 const QUIET_MS = 1_000
-/** After a recount found nothing amiss, refusals rest on it so long. */
+/** For so long refusals rest on a recount that found nothing amiss. */
 const TRUST_MS = 250
 
 class Entry {
   readonly waiting: Charge[] = []
   busy = false
-  /** monotonicMs() of the last recount that agreed with the status. */
+  /** The monotonic time of the last recount that agreed with the status. */
   agreedAt = Number.NEGATIVE_INFINITY
 }
 
@@ -139,7 +142,7 @@ export class QuotaLedger {
     return true
   }
 
-  /** Everything that is there, by the newest state. */
+  /** Counts all objects of the namespace, in their newest state. */
   async #recount(quota: ResourceQuota): Promise<Map<string, Quantity>> {
     const hard = quota.spec?.hard ?? {}
     let used = new Map<string, Quantity>()
@@ -163,7 +166,7 @@ export class QuotaLedger {
   }
 }
 
-/** Only what grows can be too much: who gives back is always let. */
+/** The amounts that exceed the quota. Only those that grow can: giving back is always allowed. */
 function exceeded(delta: Usage, next: Usage, hard: Readonly<Record<string, string>>): string[] {
   const limits = usageOf(hard)
   return [...delta]

@@ -16,21 +16,21 @@ export function addUsage(a: Usage, b: Usage): Map<string, Quantity> {
 
 export const negated = (usage: Usage): Usage => new Map([...usage].map(([name, amount]) => [name, amount.negate()]))
 
-/** What of it a quota counts, without what is nothing. */
+/** The amounts that the quota counts, without those that are zero. */
 export const counted = (usage: Usage, hard: Readonly<Record<string, string>>): Usage =>
   new Map([...usage].filter(([name, amount]) => hard[name] !== undefined && amount.sign !== 0))
 
 export const usageOf = (list: Readonly<Record<string, string>>): Map<string, Quantity> =>
   new Map(Object.entries(list).map(([name, text]) => [name, parseQuantity(text)]))
 
-/** `cpu=1,memory=1Gi`, by name. */
+/** Amounts as `cpu=1,memory=1Gi`, ordered by name. */
 export const showUsage = (names: readonly string[], amount: (name: string) => string): string =>
   [...names]
     .sort()
     .map((name) => `${name}=${amount(name)}`)
     .join(',')
 
-/** The status counts everything that the spec limits, by the same limits. */
+/** Whether the status counts everything that the spec limits, by the same limits. */
 export function isCurrent({ spec, status }: ResourceQuota): boolean {
   const hard = spec?.hard ?? {}
   const names = Object.keys(hard)

@@ -13,10 +13,10 @@ import type { QuotaLedger } from './quota-ledger.js'
 import { matchesScopes } from './scopes.js'
 import { hasEnded, unstated, usageOfObject } from './usage.js'
 
-/** Questions and commands that leave nothing behind, and events, which nobody counts. */
+/** Resources that leave nothing behind (questions and commands), and events, which nobody counts. */
 const IGNORED: ReadonlySet<string> = new Set(['/bindings', '/events', 'events.k8s.io/events'])
 const IGNORED_GROUPS: ReadonlySet<string> = new Set(['authorization.k8s.io', 'authentication.k8s.io'])
-/** What can use more after it was made. */
+/** Resources of which an object can use more after it was made. */
 const GROWING: ReadonlySet<string> = new Set(['services', 'persistentvolumeclaims'])
 
 interface LimitedResource {
@@ -58,14 +58,14 @@ export class ResourceQuota implements AdmissionPlugin {
 
   validate(attributes: AdmissionAttributes): Promise<void> | void {
     const { namespace, resource } = attributes
-    // A namespace is in none; quotas are for what is.
+    // Quotas are for what is in a namespace, and a namespace is not.
     if (namespace === '' || (resource.group === '' && resource.resource === 'namespaces')) return
     const quotas = this.#objects.list(RESOURCE_QUOTAS, namespace)
     if (quotas instanceof Promise) return quotas.then((found) => this.#check(attributes, found))
     if (quotas.length > 0 || this.#limited.length > 0) return this.#check(attributes, quotas)
   }
 
-  /** What is gone is given back. */
+  /** Gives back what the deleted object used. */
   async deleted(resource: GroupResource, object: KubeObject): Promise<void> {
     const { namespace = '' } = object.metadata ?? {}
     if (namespace === '' || IGNORED.has(`${resource.group}/${resource.resource}`)) return
@@ -110,7 +110,7 @@ export class ResourceQuota implements AdmissionPlugin {
       throw forbid(attributes, `failed quota: ${quota.metadata?.name}: must specify ${missing.join('; ')}`)
   }
 
-  /** Of resources that the configuration limits nothing is made where no quota counts it. */
+  /** Refuses objects that use resources which the configuration limits, where no quota counts them. */
   #refuseUncovered(attributes: AdmissionAttributes, quotas: readonly ResourceQuotaKind[]): void {
     const { resource, object = {} } = attributes
     for (const limited of this.#limited) {
@@ -139,7 +139,7 @@ const hasScope = ({ spec }: ResourceQuotaKind, name: string): boolean =>
   spec?.scopes?.includes(name) === true ||
   spec?.scopeSelector?.matchExpressions?.some(({ scopeName }) => scopeName === name) === true
 
-/** For a dry run: by what the status says now. */
+/** What a dry run would exceed, by what the status says now. */
 function wouldExceed(quota: ResourceQuotaKind, delta: Usage): string {
   const [hard, used] = [usageOf(quota.spec?.hard ?? {}), usageOf(quota.status?.used ?? {})]
   const over = [...addUsage(used, delta)].filter(

@@ -58,7 +58,7 @@ function matchesValues(
   }
 }
 
-/** What a claim has, what it wants, and what is being changed to. */
+/** The attributes classes of a claim: the one it has, the one it wants, and the one it is being changed to. */
 function attributesClasses({ spec, status }: PersistentVolumeClaim): string[] {
   return [
     spec?.volumeAttributesClassName,

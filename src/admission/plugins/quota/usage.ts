@@ -8,7 +8,7 @@ import { parseQuantity, Quantity } from '../../../api/quantity.js'
 import { podAmounts } from '../pod.js'
 import { ONE, type Usage } from './quota.js'
 
-/** Of the core group these may be counted by their name alone, without `count/`. */
+/** Resources of the core group that may be counted by their name alone, without `count/`. */
 const BY_NAME: ReadonlySet<string> = new Set([
   'configmaps',
   'persistentvolumeclaims',
@@ -21,7 +21,7 @@ const BY_NAME: ReadonlySet<string> = new Set([
 const COMPUTE: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage'])
 const OF_STORAGE_CLASS = '.storageclass.storage.k8s.io/'
 const OF_DEVICE_CLASS = '.deviceclass.resource.k8s.io/devices'
-/** What a container must state as soon as a quota counts it: else nobody knows what it will take. */
+/** The amounts that a container must state as soon as a quota counts them: else nobody knows what it will take. */
 const MUST_STATE: ReadonlySet<string> = new Set(
   ['cpu', 'memory'].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]),
 )
@@ -38,7 +38,7 @@ export function usageOfObject(resource: GroupResource, object: KubeObject): Usag
   return usage
 }
 
-/** A pod that has ended holds its name and nothing else. */
+/** A pod that has ended uses its name and nothing else. */
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 function addPod(usage: Map<string, Quantity>, pod: Pod): void {
@@ -69,14 +69,17 @@ function addClaim(usage: Map<string, Quantity>, { metadata, spec, status }: Pers
   if (className !== '') usage.set(`${className}${OF_STORAGE_CLASS}persistentvolumeclaims`, ONE)
   const wanted = spec?.resources?.requests?.['storage']
   if (wanted === undefined) return
-  // While a volume shrinks back after a failed growth it still holds what it was given.
+  // A volume that shrinks back after a failed growth still holds what it was given.
   const [asked, given] = [parseQuantity(wanted), parseQuantity(status?.allocatedResources?.['storage'] ?? '0')]
   const amount = given.compare(asked) > 0 ? given : asked
   usage.set('requests.storage', amount)
   if (className !== '') usage.set(`${className}${OF_STORAGE_CLASS}requests.storage`, amount)
 }
 
-/** Of alternatives only one is taken: the largest counts. For `All`, so many as one claim can hold. */
+/**
+ * The devices that a request for `All` counts as: as many as one claim can hold. Of alternatives the largest counts,
+ * since only one is taken.
+ */
 const MAX_DEVICES = Quantity.ofInteger(32)
 
 function addDevices(usage: Map<string, Quantity>, { spec }: ResourceClaim): void {
@@ -94,7 +97,7 @@ function addDevices(usage: Map<string, Quantity>, { spec }: ResourceClaim): void
   }
 }
 
-/** What the containers of a pod leave open although a quota counts it: `limits.cpu for: a,b`. */
+/** What the containers of a pod do not state although a quota counts it: `limits.cpu for: a,b`. */
 export function unstated({ spec = {} }: Pod, hard: Readonly<Record<string, string>>): string[] {
   const required = Object.keys(hard).filter((name) => MUST_STATE.has(name))
   const states = ({ resources }: Pick<Container, 'resources'>, name: string): boolean => {
@@ -111,7 +114,7 @@ export function unstated({ spec = {} }: Pod, hard: Readonly<Record<string, strin
     .map(({ name, missing }) => `${name} for: ${missing.sort().join(',')}`)
 }
 
-/** The resource whose objects a name of a quota counts; undefined for a name that nothing is behind. */
+/** The resource whose objects a name of a quota counts; undefined for a name that counts no objects. */
 export function resourceBehind(name: string): GroupResource | undefined {
   if (name.startsWith('count/')) return parseGroupResource(name.slice('count/'.length))
   if (BY_NAME.has(name)) return { group: '', resource: name }

@@ -22,7 +22,7 @@ kube-system/system:controller:token-cleaner
   create,patch,update core,events.k8s.io events
 `
 
-/** A binding a line: its name, the role, who has it. */
+/** One binding a line: its name, the role, and who has it. */
 export const NAMESPACE_ROLE_BINDINGS = `
 kube-public/system:controller:bootstrap-signer system:controller:bootstrap-signer account:kube-system/bootstrap-signer
 kube-system/system::extension-apiserver-authentication-reader extension-apiserver-authentication-reader user:system:kube-controller-manager user:system:kube-scheduler

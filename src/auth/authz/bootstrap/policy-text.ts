@@ -43,7 +43,7 @@ export interface BindingObject extends KubeObject {
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '')
 
-/** `namespace/name`, or the name alone. */
+/** The metadata of a place: `namespace/name`, or the name alone. */
 function metadata(place: string, labels: Record<string, string> = {}): NonNullable<KubeObject['metadata']> {
   const slash = place.indexOf('/')
   return {
@@ -102,7 +102,7 @@ export function parseBindings(text: string): BindingObject[] {
   })
 }
 
-/** One for each controller's role: its service account has it. */
+/** One binding for each controller's role, to its service account. */
 export function controllerBindings(roles: readonly RoleObject[], prefix: string): BindingObject[] {
   return roles.map(({ metadata: { name = '' } = {} }) =>
     binding(name, 'ClusterRole', name, [

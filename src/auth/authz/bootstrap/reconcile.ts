@@ -8,7 +8,7 @@ import { policyRulesOf } from '../policy-rule.js'
 import { uncoveredRules } from '../rule-coverage.js'
 import { AUTOUPDATE_ANNOTATION, type BindingObject, type RoleObject, type SubjectObject } from './policy-text.js'
 
-/** `recreate`: the role of a binding cannot change, so the binding goes and comes. */
+/** `recreate`: the role of a binding cannot change, so the binding is deleted and made again. */
 export type Reconciled<T> =
   | { readonly action: 'none' }
   | { readonly action: 'protected' }
@@ -19,7 +19,7 @@ export function reconcileRole(expected: RoleObject, existing: RoleObject | undef
   const object = withMetadata(expected, existing)
   if (expected.aggregationRule === undefined) {
     const missing = uncoveredRules(policyRulesOf(existing.rules), policyRulesOf(expected.rules))
-    // Said as the policy says it: a rule of which anything is missing comes whole.
+    // Whole rules of the policy are added, also when only a part of one is missing.
     const wanted = (expected.rules ?? []).filter((rule) =>
       missing.some((one) => uncoveredRules(policyRulesOf([rule]), [one]).length === 0),
     )
@@ -56,7 +56,7 @@ const subjectKey = ({ kind, name, namespace = '', apiGroup = '' }: SubjectObject
 
 const isProtected = (object: KubeObject): boolean => metadataOf(object).annotations?.[AUTOUPDATE_ANNOTATION] === 'false'
 
-/** Labels and annotations that are there keep their values. */
+/** Adds labels and annotations; those that are there keep their values. */
 function withMetadata<T extends KubeObject>(expected: T, existing: T): T {
   const [wanted, have] = [metadataOf(expected), metadataOf(existing)]
   return {

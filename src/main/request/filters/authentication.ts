@@ -5,7 +5,7 @@ import type { NonResourcePaths } from '../../paths/non-resource-paths.js'
 import type { ApiRequest } from '../api-request.js'
 import { holdBody, type RequestHandler } from './filter.js'
 
-/** GET of these paths asks nobody who they are. */
+/** GET of these paths is answered without asking who makes the request. */
 export function withPublicPaths(next: RequestHandler, paths: Pick<NonResourcePaths, 'publicHandler'>): RequestHandler {
   return (request) => {
     const { info, exchange } = request

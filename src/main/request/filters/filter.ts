@@ -7,7 +7,10 @@ import { MAX_BODY_BYTES } from '../../http/write-status.js'
 import type { ApiRequest } from '../api-request.js'
 import { isMutating } from '../inflight.js'
 
-/** A filter, or the verb at the end. Undefined: nothing is waited for. What it throws or rejects with is answered. */
+/**
+ * A filter, or the verb at the end. It gives undefined when it need not wait; what it throws or rejects with is
+ * answered.
+ */
 export type RequestHandler = (request: ApiRequest) => Promise<void> | undefined
 
 /** A filter that waits calls this first: a body that comes in meanwhile would be lost. */

@@ -1,4 +1,15 @@
-/** Thread: any. Bindings of mutating admission policies are stored in a version that a server one release older can read. */
+/**
+ * Thread: any. Every write is checked against the policies that are bound. Bindings of mutating policies are stored in a version
+ * that a server one release older can read.
+ */
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
-export const mutatingAdmissionPolicyBindingFacts: ResourceFacts = { storage: { version: 'v1beta1' } }
+export const validatingAdmissionPolicyBindingFacts: ResourceFacts = {
+  alwaysCached: true,
+  inForceWhenAcknowledged: true,
+}
+export const mutatingAdmissionPolicyBindingFacts: ResourceFacts = {
+  alwaysCached: true,
+  inForceWhenAcknowledged: true,
+  storage: { version: 'v1beta1' },
+}

@@ -30,8 +30,9 @@ function paramRefErrors({ name = '', selector, parameterNotFoundAction: action }
   if (name !== '' && selector) errors.push(forbidden(path.child('name'), 'name and selector exclude each other'))
   if (name === '' && !selector) errors.push(required(path, 'one of name or selector must be specified'))
   errors.push(...labelSelectorErrors(selector, path.child('selector')))
+  if (name !== '' && selector) errors.push(forbidden(path.child('selector'), 'name and selector exclude each other'))
   const at = path.child('parameterNotFoundAction')
-  return [...errors, ...(action === undefined ? [required(at)] : choice(action, ['Allow', 'Deny'], at))]
+  return [...errors, ...((action ?? '') === '' ? [required(at)] : choice(action, ['Allow', 'Deny'], at))]
 }
 
 function actionErrors(actions: List<string>): Errors {

@@ -2,11 +2,12 @@
 
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
 import type {
+  MatchCondition,
   MutatingWebhook,
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from '../../../api/generated/kinds/admissionregistration.v1.js'
-import { type Errors, each } from '../../../api/validation/checks.js'
+import { type Errors, each, type List } from '../../../api/validation/checks.js'
 import { labelSelectorErrors } from '../../../api/validation/label-selectors.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import { clientConfigErrors, reviewVersionsErrors } from '../../../api/validation/webhook-client.js'
@@ -23,7 +24,7 @@ function nameErrors(name: string, path: FieldPath): Errors {
   return name.split('.').length < 3 ? [invalid(path, name, 'should be a domain with at least three segments')] : []
 }
 
-function webhookErrors(hook: MutatingWebhook, at: FieldPath): Errors {
+function webhookErrors(hook: MutatingWebhook, at: FieldPath, stored: List<MatchCondition>): Errors {
   const errors = clientConfigErrors(hook.clientConfig ?? {}, at.child('clientConfig'))
   const { timeoutSeconds: timeout, sideEffects } = hook
   if ((sideEffects ?? undefined) === undefined) errors.push(required(at.child('sideEffects')))
@@ -39,9 +40,19 @@ function webhookErrors(hook: MutatingWebhook, at: FieldPath): Errors {
     ...choice(sideEffects, SIDE_EFFECTS, at.child('sideEffects')),
     ...labelSelectorErrors(hook.namespaceSelector, at.child('namespaceSelector')),
     ...labelSelectorErrors(hook.objectSelector, at.child('objectSelector')),
-    ...conditionErrors(hook.matchConditions, at.child('matchConditions')),
+    ...conditionErrors(hook.matchConditions, at.child('matchConditions'), { stored }),
     ...reviewVersionsErrors(hook.admissionReviewVersions, at.child('admissionReviewVersions')),
   ]
+}
+
+function configurationErrors({ webhooks }: MutatingWebhookConfiguration, stored: List<MatchCondition>): Errors {
+  const names = new Set<string>()
+  return each(webhooks, FieldPath.of('webhooks'), (hook, at) => {
+    const { name = '' } = hook
+    const doubled = name !== '' && names.has(name) ? [duplicate(at.child('name'), name)] : []
+    names.add(name)
+    return [...webhookErrors(hook, at, stored), ...doubled]
+  })
 }
 
 /** A webhook that changes objects has one field more than one that looks at them. */
@@ -62,15 +73,12 @@ const rulesOf = (mutating: boolean): ResourceRules<MutatingWebhookConfiguration>
       if (hook.clientConfig?.service) hook.clientConfig.service.port ??= 443
     }
   },
-  validate: (object) => {
-    const names = new Set<string>()
-    return each(object.webhooks, FieldPath.of('webhooks'), (hook, at) => {
-      const { name = '' } = hook
-      const doubled = name !== '' && names.has(name) ? [duplicate(at.child('name'), name)] : []
-      names.add(name)
-      return [...webhookErrors(hook, at), ...doubled]
-    })
-  },
+  validate: (object) => configurationErrors(object, []),
+  validateUpdate: (object, old) =>
+    configurationErrors(
+      object,
+      (old.webhooks ?? []).flatMap(({ matchConditions }) => matchConditions ?? []),
+    ),
   table: tableOf<MutatingWebhookConfiguration>(
     text('Webhooks', 'How many webhooks it has.', ({ webhooks }) => webhooks?.length ?? 0, { type: 'integer' }),
     age(),

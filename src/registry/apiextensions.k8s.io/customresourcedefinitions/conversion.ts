@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CustomResourceDefinition } from '../../../api/generated/kinds/apiextensions.v1.js'
 import type { CustomResourceDefinition as Definition } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
 import type { KubeObject } from '../../../api/object.js'
-import type { HubConversion } from '../../generic/resource-rules.js'
+import type { VersionConversion } from '../../generic/resource-rules.js'
 
-const HUB = 'apiextensions.k8s.io/v1'
+const V1 = 'apiextensions.k8s.io/v1'
 export const V1BETA1 = 'apiextensions.k8s.io/v1beta1'
 
 type Tree = Record<string, unknown>
@@ -36,7 +36,7 @@ function withColumns(holder: Tree, from: string, to: string): Tree {
 
 const versionsOf = (spec: Tree): Tree[] => (Array.isArray(spec['versions']) ? (spec['versions'] as Tree[]) : [])
 
-function fromHub(object: KubeObject): KubeObject {
+function fromV1(object: KubeObject): KubeObject {
   const { conversion, preserveUnknownFields, ...rest } = (object['spec'] ?? {}) as Tree
   let versions = versionsOf(rest).map((version) => withColumns(version, 'jsonPath', 'JSONPath'))
   const shared: Tree = {}
@@ -48,11 +48,11 @@ function fromHub(object: KubeObject): KubeObject {
   }
   const spec: Tree = { ...rest, ...shared, preserveUnknownFields: preserveUnknownFields === true }
   if (versions.length > 0) Object.assign(spec, { version: versions[0]!['name'], versions })
-  if (isSet(conversion)) spec['conversion'] = conversionFromHub(conversion as Tree)
+  if (isSet(conversion)) spec['conversion'] = conversionFromV1(conversion as Tree)
   return { ...object, apiVersion: V1BETA1, spec } as KubeObject
 }
 
-function conversionFromHub({ webhook, ...rest }: Tree): Tree {
+function conversionFromV1({ webhook, ...rest }: Tree): Tree {
   const { clientConfig, conversionReviewVersions } = (webhook ?? {}) as Tree
   return {
     ...rest,
@@ -62,7 +62,7 @@ function conversionFromHub({ webhook, ...rest }: Tree): Tree {
 }
 
 /** With the defaults of that version: a definition of long ago may say very little. */
-function toHub(object: KubeObject): KubeObject {
+function toV1(object: KubeObject): KubeObject {
   const given = withColumns((object['spec'] ?? {}) as Tree, 'JSONPath', 'jsonPath')
   const { version, versions: _, conversion, preserveUnknownFields, ...rest } = given
   let versions = versionsOf(given).map((one) => withColumns(one, 'JSONPath', 'jsonPath'))
@@ -72,12 +72,12 @@ function toHub(object: KubeObject): KubeObject {
     delete rest[common]
     if (isSet(value)) versions = versions.map((one) => ({ ...one, [own]: value }))
   }
-  const spec: Tree = { ...rest, versions, conversion: conversionToHub((conversion ?? {}) as Tree) }
+  const spec: Tree = { ...rest, versions, conversion: conversionToV1((conversion ?? {}) as Tree) }
   if (preserveUnknownFields !== false) spec['preserveUnknownFields'] = true
-  return { ...object, apiVersion: HUB, spec } as KubeObject
+  return { ...object, apiVersion: V1, spec } as KubeObject
 }
 
-function conversionToHub({ strategy, webhookClientConfig, conversionReviewVersions }: Tree): Tree {
+function conversionToV1({ strategy, webhookClientConfig, conversionReviewVersions }: Tree): Tree {
   if (strategy !== 'Webhook') return { strategy: strategy ?? 'None' }
   const webhook = {
     ...(isSet(webhookClientConfig) ? { clientConfig: webhookClientConfig } : {}),
@@ -86,4 +86,7 @@ function conversionToHub({ strategy, webhookClientConfig, conversionReviewVersio
   return { strategy, webhook }
 }
 
-export const definitionsV1beta1: HubConversion<CustomResourceDefinition, Definition> = { toHub, fromHub }
+export const definitionsV1beta1: VersionConversion<CustomResourceDefinition, Definition> = {
+  toMemoryVersion: toV1,
+  fromMemoryVersion: fromV1,
+}

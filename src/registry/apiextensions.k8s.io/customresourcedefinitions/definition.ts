@@ -4,7 +4,7 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceSubresources,
 } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
-import type { JsonSchema } from './json-schema.js'
+import type { JsonSchema } from '../../../apiextensions/schema/json-schema.js'
 
 export const hasStatus = (subresources: CustomResourceSubresources | undefined): boolean =>
   subresources?.status !== undefined

@@ -2,6 +2,8 @@
 import type { ResourceFacts } from '../../generic/resource-facts.js'
 
 export const customResourceDefinitionFacts: ResourceFacts = {
+  // Every thread finds the schemas of custom resources in memory.
+  alwaysCached: true,
   storage: {
     prefix: 'apiextensions.k8s.io/customresourcedefinitions',
     version: 'v1beta1',

@@ -1,128 +1,155 @@
-/** Thread: pool. The rules of a schema as expressions: about values of the types that the schema says. */
-
-import { type CelEnvironment, checkExpression } from '../../../api/cel/checker.js'
-import {
-  BOOL,
-  type CelType,
-  DYN,
-  INT,
-  listOf,
-  mapOf,
-  objectOf,
-  optionalOf,
-  STRING,
-  scalar,
-} from '../../../api/cel/types.js'
-import { type FieldPath, invalid } from '../../../api/field-error.js'
-import type { ValidationRule } from '../../../api/generated/kinds/apiextensions.v1.js'
+/**
+ * Thread: pool. The rules of a schema as expressions: about values of the types that the schema says, and no dearer than they may
+ * be. What a rule can cost is estimated from how long values can become, times how many values there can be.
+ */
+import { UNBOUNDED } from '../../../api/cel/cost/estimate.js'
+import { MAX_REQUEST_SIZE } from '../../../api/cel/limits.js'
+import type { CelType } from '../../../api/cel/types.js'
+import { type FieldPath, forbidden, internal, invalid } from '../../../api/field-error.js'
 import type { Errors } from '../../../api/validation/checks.js'
-import { lookupTable } from '../../../lib/lookup-table.js'
-import { itemsOf, type JsonSchema, propertiesOf, valuesOf } from './json-schema.js'
+import { type CompiledRule, type ExpressionUse, RuleCompiler } from '../../../apiextensions/rules/compiled-rule.js'
+import { isEmbedded, RuleTypes, withTypeMeta } from '../../../apiextensions/rules/rule-types.js'
+import {
+  isSet,
+  itemsOf,
+  type JsonSchema,
+  propertiesOf,
+  property,
+  valuesOf,
+} from '../../../apiextensions/schema/json-schema.js'
+import { costError, RULE_COST_LIMIT, TotalCost } from './rule-costs.js'
 
-const RESERVED = new Set([
-  ...['true', 'false', 'null', 'in', 'as', 'break', 'const', 'continue', 'else', 'for', 'function', 'if', 'import'],
-  ...['let', 'loop', 'package', 'namespace', 'return', 'var', 'void', 'while'],
-])
-const TEXT_TYPES: Readonly<Record<string, CelType>> = lookupTable({
-  byte: scalar('bytes'),
-  duration: scalar('duration'),
-  date: scalar('timestamp'),
-  'date-time': scalar('timestamp'),
-})
-const METADATA = objectOf('kubernetes.Metadata', { name: STRING, generateName: STRING })
-
-/** As expressions write a field's name; undefined when they cannot. */
-export function escapedName(name: string): string | undefined {
-  if (RESERVED.has(name)) return `__${name}__`
-  const escaped = name
-    .replaceAll('__', '__underscores__')
-    .replaceAll('.', '__dot__')
-    .replaceAll('-', '__dash__')
-    .replaceAll('/', '__slash__')
-  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(escaped) ? escaped : undefined
+/** What an update may keep of the definition that is stored. */
+export interface StoredRules {
+  readonly rules: ReadonlySet<string>
+  readonly messageExpressions: ReadonlySet<string>
 }
 
-/** Undefined for values that can be anything: expressions cannot speak of those. */
-function typeOf(schema: JsonSchema, path: string, isResource: boolean): CelType | undefined {
-  if (schema['x-kubernetes-int-or-string'] === true) return DYN
-  switch (schema.type) {
-    case 'array': {
-      const items = itemsOf(schema)
-      const of = items === undefined ? undefined : typeOf(items, `${path}.@idx`, false)
-      return of === undefined ? undefined : listOf(of)
+export interface RuleOptions {
+  readonly stored: StoredRules
+  /** Rules of a schema that did not change may cost more than they might today. */
+  readonly isUnchanged: boolean
+  /** Schemas with faults in them or below: their rules are not looked at. */
+  readonly faulty: ReadonlySet<JsonSchema>
+}
+
+interface Place {
+  readonly schema: JsonSchema
+  /** What the type is made of: the schema, or what every resource has. */
+  readonly typeSchema: JsonSchema
+  readonly name: string
+  readonly path: FieldPath
+  readonly isResource: boolean
+  /** How many such values an object can have; undefined when the schema does not limit it. */
+  readonly cardinality: number | undefined
+  /** The list above it, without keys, whose items cannot be told apart, so that there is no older one. */
+  readonly fixed: FieldPath | undefined
+}
+
+export function ruleExpressionErrors(schema: JsonSchema, path: FieldPath, options: RuleOptions): Errors {
+  const place = {
+    schema,
+    typeSchema: schema,
+    name: 'selfType',
+    path,
+    isResource: true,
+    cardinality: 1,
+    fixed: undefined,
+  }
+  const check = new RuleCheck(options)
+  check.walk(place)
+  return [...check.errors, ...check.total.errors(path)]
+}
+
+class RuleCheck {
+  readonly errors: Errors = []
+  readonly total = new TotalCost()
+  readonly #options: RuleOptions
+  readonly #types = new RuleTypes()
+
+  constructor(options: RuleOptions) {
+    this.#options = options
+  }
+
+  walk(place: Place): void {
+    const { schema, path, name, fixed } = place
+    const cardinality = cardinalityBelow(place)
+    const below = { isResource: false, cardinality, fixed }
+    const values = valuesOf(schema)
+    if (values !== undefined)
+      this.#below({ ...below, schema: values, name: `${name}.@elem`, path: path.child('additionalProperties') })
+    const seen = place.isResource ? withTypeMeta(place.typeSchema) : place.typeSchema
+    for (const [key, one] of propertiesOf(schema)) {
+      const at = path.child('properties').key(key)
+      this.#below({ ...below, schema: one, name: `${name}.${key}`, path: at }, property(seen, key))
     }
-    case 'object':
-      return objectType(schema, path, isResource || schema['x-kubernetes-embedded-resource'] === true)
-    case 'string':
-      return TEXT_TYPES[schema.format ?? ''] ?? STRING
-    case 'boolean':
-      return BOOL
-    case 'number':
-      return scalar('double')
-    case 'integer':
-      return INT
-    default:
-      return undefined
+    const items = itemsOf(schema)
+    if (isSet(items)) {
+      const inList = schema['x-kubernetes-list-type'] === 'map' ? fixed : (fixed ?? path)
+      this.#below({ ...below, schema: items, name: `${name}.@idx`, path: path.child('items'), fixed: inList })
+    }
+    if ((schema['x-kubernetes-validations'] ?? []).length > 0 && !this.#options.faulty.has(schema)) this.#own(place)
+  }
+
+  #below(place: Omit<Place, 'typeSchema'>, typeSchema: JsonSchema = place.schema): void {
+    this.walk({ ...place, typeSchema, isResource: isEmbedded(place.schema) })
+  }
+
+  #own(place: Place): void {
+    const { schema, typeSchema, name, isResource } = place
+    const at = place.path.child('x-kubernetes-validations')
+    const type = this.#types.typeOf(typeSchema, name, isResource)
+    if (type === undefined) {
+      this.errors.push(internal(at, 'a value without a type can have no rules'))
+      return
+    }
+    const compiler = new RuleCompiler(type, schema)
+    const { rules, messageExpressions } = this.#options.stored
+    const useOf = (expression: string, isMessage: boolean): ExpressionUse =>
+      (isMessage ? messageExpressions : rules).has(expression) ? 'stored' : 'new'
+    for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries())
+      this.#rule(compiler.compile(rule, useOf), type, place, at.index(i))
+  }
+
+  #rule(compiled: CompiledRule, type: CelType, { cardinality, fixed }: Place, at: FieldPath): void {
+    const { rule, program, error, message, messageError, usesOldSelf } = compiled
+    if (program !== undefined) {
+      const times = cardinality ?? mostInRequest(type)
+      this.#cost('estimated rule cost', multiplied(program.estimatedCost.max, times), at.child('rule'))
+    }
+    if (error !== undefined) this.errors.push(invalid(at.child('rule'), rule, error))
+    const messageAt = at.child('messageExpression')
+    if (messageError !== undefined) this.errors.push(invalid(messageAt, rule, messageError))
+    else if (message !== undefined) this.#cost('estimated messageExpression cost', message.estimatedCost.max, messageAt)
+    if (usesOldSelf && fixed !== undefined)
+      this.errors.push(invalid(at.child('rule'), rule.rule, `oldSelf cannot be used below ${fixed}`))
+    if (!usesOldSelf && isSet(rule.optionalOldSelf)) {
+      const why = 'may not be set if oldSelf is not used in rule'
+      this.errors.push(invalid(at.child('optionalOldSelf'), rule.optionalOldSelf, why))
+    }
+  }
+
+  #cost(what: string, cost: number, at: FieldPath): void {
+    if (!this.#options.isUnchanged && cost > RULE_COST_LIMIT)
+      this.errors.push(forbidden(at, costError(what, cost, RULE_COST_LIMIT)))
+    this.total.add(at, cost)
   }
 }
 
-function objectType(schema: JsonSchema, path: string, isResource: boolean): CelType | undefined {
-  const values = valuesOf(schema)
-  if (values !== undefined) {
-    const of = typeOf(values, `${path}.@elem`, false)
-    return of === undefined ? undefined : mapOf(of)
-  }
-  const fields: Record<string, CelType> = isResource ? { apiVersion: STRING, kind: STRING, metadata: METADATA } : {}
-  for (const [name, one] of propertiesOf(schema)) {
-    if (isResource && name === 'metadata') continue
-    const type = typeOf(one, `${path}.${name}`, false)
-    const escaped = escapedName(name)
-    if (type !== undefined && escaped !== undefined) fields[escaped] = type
-  }
-  return objectOf(path, fields)
+/** How many values of a type a request can hold, were there nothing but them and commas in it. */
+const mostInRequest = ({ minSerializedSize = 0 }: CelType): number =>
+  Math.trunc(MAX_REQUEST_SIZE / (minSerializedSize + 1))
+
+const multiplied = (cost: number, times: number): number => Math.min(cost * times, UNBOUNDED)
+
+function cardinalityBelow({ schema, cardinality }: Place): number | undefined {
+  const most = mostBelow(schema)
+  return cardinality === undefined || most === undefined ? undefined : multiplied(cardinality, most)
 }
 
-/** `fixed`: values below a list without keys cannot be told apart, so there is no older one. */
-export function ruleExpressionErrors(schema: JsonSchema, path: FieldPath, isRoot = true, fixed?: FieldPath): Errors {
-  const rules = schema['x-kubernetes-validations'] ?? []
-  const type = rules.length === 0 ? undefined : typeOf(schema, 'selfType', isRoot)
-  const own =
-    type === undefined
-      ? []
-      : rules.flatMap((rule, i) => ruleErrors(rule, type, path.child('x-kubernetes-validations').index(i), fixed))
-  const [items, values] = [itemsOf(schema), valuesOf(schema)]
-  const inList = schema['x-kubernetes-list-type'] === 'map' ? fixed : (fixed ?? path)
-  const inMap = schema['x-kubernetes-map-type'] === 'atomic' ? (fixed ?? path) : fixed
-  return [
-    ...own,
-    ...(items === undefined ? [] : ruleExpressionErrors(items, path.child('items'), false, inList)),
-    ...(values === undefined ? [] : ruleExpressionErrors(values, path.child('additionalProperties'), false, fixed)),
-    ...propertiesOf(schema).flatMap(([name, one]) =>
-      ruleExpressionErrors(one, path.child('properties').key(name), false, inMap),
-    ),
-  ]
-}
-
-function ruleErrors(given: ValidationRule, self: CelType, at: FieldPath, fixed: FieldPath | undefined): Errors {
-  const { rule = '', messageExpression = '', optionalOldSelf } = given
-  const oldSelf = optionalOldSelf === true ? optionalOf(self) : self
-  const environment: CelEnvironment = {
-    variables: new Map([
-      ['self', self],
-      ['oldSelf', oldSelf],
-    ]),
-  }
-  const errors: Errors = []
-  const { errors: wrong, names } = checkExpression(rule, environment, [BOOL])
-  if (wrong.length > 0) errors.push(invalid(at.child('rule'), given, `compilation failed: ${wrong.join('; ')}`))
-  else if (names.has('oldSelf') && fixed !== undefined)
-    errors.push(invalid(at.child('rule'), rule, `oldSelf cannot be used below ${fixed}`))
-  else if (!names.has('oldSelf') && optionalOldSelf !== undefined && optionalOldSelf !== null)
-    errors.push(invalid(at.child('optionalOldSelf'), optionalOldSelf, 'may not be set if oldSelf is not used in rule'))
-  if (messageExpression.trim() !== '') {
-    const message = checkExpression(messageExpression, environment, [STRING]).errors
-    if (message.length > 0)
-      errors.push(invalid(at.child('messageExpression'), given, `compilation failed: ${message.join('; ')}`))
-  }
-  return errors
+/** How many of each part a value has at most; undefined when the schema does not say. */
+function mostBelow({ type, additionalProperties, maxProperties, maxItems }: JsonSchema): number | undefined {
+  if (type === 'array') return isSet(maxItems) ? Math.max(0, Number(maxItems)) : undefined
+  if (type !== 'object' || !isSet(additionalProperties)) return 1
+  return isSet(maxProperties) ? Math.max(0, Number(maxProperties)) : undefined
 }

@@ -3,8 +3,16 @@
 import { type FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import type { ValidationRule } from '../../../api/generated/kinds/apiextensions.v1.js'
 import type { Errors } from '../../../api/validation/checks.js'
-import { resolveFieldPath } from './field-path.js'
-import { isSet, itemsOf, type JsonSchema, propertiesOf, property, valuesOf, whyNotStructural } from './json-schema.js'
+import { resolveFieldPath } from '../../../apiextensions/rules/schema-path.js'
+import {
+  isSet,
+  itemsOf,
+  type JsonSchema,
+  propertiesOf,
+  property,
+  valuesOf,
+  whyNotStructural,
+} from '../../../apiextensions/schema/json-schema.js'
 
 export const SCHEMA_TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'] as const
 const REASONS = ['FieldValueRequired', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueDuplicate']
@@ -27,11 +35,20 @@ interface Place {
 
 const ROOT: Place = { isRoot: true, insideMeta: false, forbidsDefaults: false }
 
-export const openAPISchemaErrors = (schema: JsonSchema, path: FieldPath, options: SchemaOptions): Errors =>
-  schemaErrors(schema, path, ROOT, options)
+/** `faulty` is told of every schema that has faults, or parts that have some. */
+export const openAPISchemaErrors = (
+  schema: JsonSchema,
+  path: FieldPath,
+  options: SchemaOptions,
+  faulty: Set<JsonSchema>,
+): Errors => schemaErrors(schema, path, ROOT, { ...options, faulty })
 
-function schemaErrors(schema: JsonSchema, path: FieldPath, place: Place, options: SchemaOptions): Errors {
-  return [
+interface WalkOptions extends SchemaOptions {
+  readonly faulty: Set<JsonSchema>
+}
+
+function schemaErrors(schema: JsonSchema, path: FieldPath, place: Place, options: WalkOptions): Errors {
+  const errors = [
     ...ownErrors(schema, path, place, options),
     ...belowErrors(schema, path, { ...place, isRoot: false }, place.isRoot, options),
     ...mapTypeErrors(schema, path),
@@ -41,6 +58,8 @@ function schemaErrors(schema: JsonSchema, path: FieldPath, place: Place, options
       ruleErrors(rule, schema, path.child('x-kubernetes-validations').index(i)),
     ),
   ]
+  if (errors.length > 0) options.faulty.add(schema)
+  return errors
 }
 
 function ownErrors(schema: JsonSchema, path: FieldPath, place: Place, options: SchemaOptions): Errors {
@@ -70,13 +89,7 @@ function ownErrors(schema: JsonSchema, path: FieldPath, place: Place, options: S
   return errors
 }
 
-function belowErrors(
-  schema: JsonSchema,
-  path: FieldPath,
-  place: Place,
-  isRoot: boolean,
-  options: SchemaOptions,
-): Errors {
+function belowErrors(schema: JsonSchema, path: FieldPath, place: Place, isRoot: boolean, options: WalkOptions): Errors {
   const one = (below: JsonSchema | undefined, at: FieldPath, where: Place = place): Errors =>
     below === undefined ? [] : schemaErrors(below, at, where, options)
   const many = (list: JsonSchema['allOf'], name: string): Errors =>

@@ -1,19 +1,23 @@
 /** Thread: pool. What a definition says, field by field, as Kubernetes checks it. */
 
+import { X509Certificate } from 'node:crypto'
+import { RUNTIME_COST_BUDGET } from '../../../api/cel/limits.js'
 import { FieldPath, forbidden, invalid, notSupported, required } from '../../../api/field-error.js'
 import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
   CustomResourceSubresources,
+  WebhookClientConfig,
 } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
+import { certificateBlocks } from '../../../api/pem.js'
 import { type Errors, each, type List } from '../../../api/validation/checks.js'
 import { isDns1035Label, isDns1123Subdomain } from '../../../api/validation/names.js'
 import { clientConfigErrors, reviewVersionsErrors } from '../../../api/validation/webhook-client.js'
+import { allSchemas, isSet, type JsonSchema, whyNotStructural } from '../../../apiextensions/schema/json-schema.js'
 import { defaultsErrors } from './defaults-validation.js'
 import { hasStatus, schemasOf } from './definition.js'
-import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
-import { ruleExpressionErrors } from './rule-expressions.js'
+import { ruleExpressionErrors, type StoredRules } from './rule-expressions.js'
 import { openAPISchemaErrors, type SchemaOptions } from './schema-validation.js'
 import { structuralErrors } from './structural-validation.js'
 import { columnErrors, selectableFieldsErrors, subresourcesErrors } from './version-parts.js'
@@ -24,6 +28,14 @@ export interface SpecOptions extends SchemaOptions {
   readonly requireSchemas: boolean
   readonly requireStructural: boolean
   readonly requirePrunedDefaults: boolean
+  /** A definition that is not established yet, or has a bundle that is none already, need not have a right one. */
+  readonly requireCABundle: boolean
+  /** Expressions that are stored already. */
+  readonly stored: StoredRules
+  /** Versions whose schema is the one that is stored already, by name. */
+  readonly unchangedSchemas: ReadonlySet<string>
+  /** Versions, '' for all at once, that had more fields to select by than there may be, and still have the same. */
+  readonly manySelectable: ReadonlySet<string>
 }
 
 const SPEC = FieldPath.of('spec')
@@ -52,11 +64,17 @@ export function specErrors(spec: CustomResourceDefinitionSpec, given: SpecOption
     ...versionsErrors(spec, options),
     ...requiredNameErrors(spec.names ?? {}, SPEC.child('names')),
     ...namesErrors(spec.names ?? {}, SPEC.child('names')),
-    ...schemaErrors(spec.validation?.openAPIV3Schema, hasAnyStatus(spec), options, SPEC.child('validation')),
+    ...schemaErrors(
+      spec.validation?.openAPIV3Schema,
+      spec.version,
+      hasAnyStatus(spec),
+      options,
+      SPEC.child('validation'),
+    ),
     ...subresourcesErrors(spec.subresources, SPEC.child('subresources')),
     ...each(spec.additionalPrinterColumns, SPEC.child('additionalPrinterColumns'), columnErrors),
-    ...selectableErrors(spec, spec.validation?.openAPIV3Schema, SPEC),
-    ...conversionErrors(spec, given.requireKnownReviewVersion, SPEC.child('conversion')),
+    ...selectableErrors(spec, spec.validation?.openAPIV3Schema, options.manySelectable.has(''), SPEC),
+    ...conversionErrors(spec, given, SPEC.child('conversion')),
   ]
 }
 
@@ -111,6 +129,16 @@ function versionsErrors(spec: CustomResourceDefinitionSpec, options: SpecOptions
   if (new Set(names).size < names.length) errors.push(invalid(path, versions, 'must contain unique version names'))
   if (versions.filter(({ storage }) => storage === true).length !== 1)
     errors.push(invalid(path, versions, 'must have exactly one version marked as storage version'))
+  return [...errors, ...firstVersionErrors(spec.version ?? '', names[0])]
+}
+
+/** What stands for a list of versions in definitions of long ago. */
+function firstVersionErrors(version: string, first: string | undefined): Errors {
+  if (version === '') return []
+  const at = SPEC.child('version')
+  const errors = joined(isDns1035Label(version), at, version)
+  if (first !== undefined && first !== version)
+    errors.push(invalid(at, version, 'must match the first of spec.versions'))
   return errors
 }
 
@@ -124,10 +152,16 @@ function versionErrors(
   const reasons = isSet(warning) ? warningReasons(version.deprecated === true, warning) : []
   return [
     ...reasons.map((reason) => invalid(at.child('deprecationWarning'), warning, reason)),
-    ...schemaErrors(version.schema?.openAPIV3Schema, hasStatus(subresources), options, at.child('schema')),
+    ...schemaErrors(
+      version.schema?.openAPIV3Schema,
+      version.name,
+      hasStatus(subresources),
+      options,
+      at.child('schema'),
+    ),
     ...subresourcesErrors(version.subresources, at.child('subresources')),
     ...each(version.additionalPrinterColumns, at.child('additionalPrinterColumns'), columnErrors),
-    ...selectableErrors(version, version.schema?.openAPIV3Schema, at),
+    ...selectableErrors(version, version.schema?.openAPIV3Schema, options.manySelectable.has(version.name ?? ''), at),
   ]
 }
 
@@ -144,6 +178,7 @@ function warningReasons(deprecated: boolean, warning: string): string[] {
 function selectableErrors(
   { selectableFields }: Pick<CustomResourceDefinitionVersion, 'selectableFields'>,
   schema: JsonSchema | undefined,
+  allowsMany: boolean,
   at: FieldPath,
 ): Errors {
   if ((selectableFields ?? []).length === 0) return []
@@ -151,11 +186,12 @@ function selectableErrors(
   if (!isSet(schema)) return [invalid(path, '', 'may only be set beside a schema')]
   const why = whyNotStructural(schema)
   if (why !== undefined) return [invalid(at.child('schema.openAPIV3Schema'), '', why)]
-  return selectableFieldsErrors(selectableFields, schema, path)
+  return selectableFieldsErrors(selectableFields, schema, path, allowsMany)
 }
 
 function schemaErrors(
   schema: JsonSchema | undefined,
+  version: string | undefined,
   ownStatus: boolean,
   options: SpecOptions,
   path: FieldPath,
@@ -165,14 +201,23 @@ function schemaErrors(
   const errors = ownStatus ? rootErrors(schema, path) : []
   if (schema.nullable === true) errors.push(forbidden(at.child('nullable'), 'nullable cannot be true at the root'))
   const why = options.requireStructural ? whyNotStructural(schema) : undefined
-  if (options.requireStructural && why === undefined) {
-    const found = structuralErrors(schema, at)
-    errors.push(...(found.length > 0 ? found : defaultsErrors(schema, at, options.requirePrunedDefaults)))
-  }
-  errors.push(...openAPISchemaErrors(schema, at, options))
+  const form = options.requireStructural && why === undefined ? formErrors(schema, options, at) : []
+  const faulty = new Set<JsonSchema>()
+  errors.push(...form, ...openAPISchemaErrors(schema, at, options, faulty))
+  if (why !== undefined && errors.length === 0) return [invalid(at, '', why)]
+  if (!options.requireStructural || why !== undefined || form.length > 0) return errors
+  const isUnchanged = options.unchangedSchemas.has(version ?? '')
+  return [...errors, ...ruleExpressionErrors(schema, at, { stored: options.stored, isUnchanged, faulty })]
+}
+
+/** Whether it is structural, and if so whether its defaults fit it. */
+function formErrors(schema: JsonSchema, { requirePrunedDefaults }: SpecOptions, at: FieldPath): Errors {
+  const errors = structuralErrors(schema, at)
   if (errors.length > 0) return errors
-  if (why !== undefined) return [invalid(at, '', why)]
-  return options.requireStructural ? ruleExpressionErrors(schema, at) : []
+  return defaultsErrors({ ...schema, 'x-kubernetes-embedded-resource': true }, at, {
+    requirePruned: requirePrunedDefaults,
+    budget: { remaining: RUNTIME_COST_BUDGET },
+  })
 }
 
 function rootErrors(schema: JsonSchema, path: FieldPath): Errors {
@@ -221,9 +266,29 @@ export function namesErrors(names: CustomResourceDefinitionNames, path: FieldPat
   ]
 }
 
+/** One certificate or more, all of them readable. */
+export function isCABundle(caBundle: string): boolean {
+  const blocks = certificateBlocks(Buffer.from(caBundle, 'base64').toString('latin1'))
+  return blocks.length > 0 && blocks.every(isCertificate)
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    // OpenSSL has its own errors for each way of not being a certificate.
+    return false
+  }
+}
+
+const bundleErrors = ({ caBundle = '' }: WebhookClientConfig, at: FieldPath): Errors =>
+  caBundle === '' || isCABundle(caBundle)
+    ? []
+    : [invalid(at.child('caBundle'), caBundle, 'must be PEM of certificates')]
+
 function conversionErrors(
   { conversion, preserveUnknownFields }: CustomResourceDefinitionSpec,
-  needsKnown: boolean,
+  { requireKnownReviewVersion, requireCABundle }: SpecOptions,
   path: FieldPath,
 ): Errors {
   if (!isSet(conversion)) return []
@@ -238,9 +303,9 @@ function conversionErrors(
     return [
       ...errors,
       ...(isSet(client)
-        ? clientConfigErrors(client, clientAt)
+        ? [...clientConfigErrors(client, clientAt), ...(requireCABundle ? bundleErrors(client, clientAt) : [])]
         : [required(clientAt, 'required when strategy is set to Webhook')]),
-      ...reviewVersionsErrors(versions, versionsAt, needsKnown),
+      ...reviewVersionsErrors(versions, versionsAt, requireKnownReviewVersion),
     ]
   if (isSet(client)) errors.push(forbidden(clientAt, 'should not be set when strategy is not set to Webhook'))
   if ((versions ?? []).length > 0)

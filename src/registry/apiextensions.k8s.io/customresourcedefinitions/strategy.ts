@@ -6,20 +6,21 @@ import type { CustomResourceDefinition as Definition } from '../../../api/genera
 import { metadataOf, nextGeneration } from '../../../api/object.js'
 import { type Errors, immutable, sameValue } from '../../../api/validation/checks.js'
 import { hasKnownVersion } from '../../../api/validation/webhook-client.js'
+import { APPROVED, approvalOf, isCommunityGroup } from '../../../apiextensions/definitions/approval.js'
+import { hasUnknownFields } from '../../../apiextensions/schema/admission-pass.js'
+import { allSchemas, isSet, type JsonSchema, whyNotStructural } from '../../../apiextensions/schema/json-schema.js'
+import { SchemaNode } from '../../../apiextensions/schema/schema-node.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { definitionsV1beta1, V1BETA1 } from './conversion.js'
-import { hasUnknownFields } from './defaults-validation.js'
 import { isEstablished, schemasOf } from './definition.js'
 import { formatWarnings } from './format-warnings.js'
-import { allSchemas, isSet, type JsonSchema, whyNotStructural } from './json-schema.js'
 import { isNonAtomicSet, keyErrors, SCHEMA_TYPES } from './schema-validation.js'
-import { hasDefaults, namesErrors, type SpecOptions, specErrors } from './spec-validation.js'
+import { hasDefaults, isCABundle, namesErrors, type SpecOptions, specErrors } from './spec-validation.js'
 import { structuralErrors } from './structural-validation.js'
+import { MOST_SELECTABLE } from './version-parts.js'
 
 const SPEC = FieldPath.of('spec')
 const STORED_VERSIONS = FieldPath.of('status', 'storedVersions')
-const APPROVED = 'api-approved.kubernetes.io'
-const COMMUNITY_GROUP = /(^|\.)(k8s|kubernetes)\.io$/
 
 const STRICT: SpecOptions = {
   requireKnownReviewVersion: true,
@@ -29,9 +30,13 @@ const STRICT: SpecOptions = {
   requireValidTypes: true,
   requireAtomicSets: true,
   requireMapKeys: true,
+  requireCABundle: false,
+  stored: { rules: new Set(), messageExpressions: new Set() },
+  unchangedSchemas: new Set(),
+  manySelectable: new Set(),
 }
 
-const shared = (object: CustomResourceDefinition): Definition => definitionsV1beta1.fromHub(object)
+const shared = (object: CustomResourceDefinition): Definition => definitionsV1beta1.fromMemoryVersion(object)
 
 function setDefaults(definition: CustomResourceDefinition): void {
   if (definition.apiVersion === V1BETA1) return
@@ -44,6 +49,9 @@ function setDefaults(definition: CustomResourceDefinition): void {
   spec.conversion ??= { strategy: 'None' }
   const service = spec.conversion?.webhook?.clientConfig?.service
   if (isSet(service)) service.port ??= 443
+  const { storedVersions } = definition.status ?? {}
+  if (storedVersions !== undefined && storedVersions !== null && storedVersions.length === 0)
+    rememberStorageVersion(definition)
 }
 
 /** Objects may be stored in every version that was the storage version once. */
@@ -81,23 +89,15 @@ function storedVersionsErrors({ spec, status }: Definition): Errors {
   ]
 }
 
-type Approval = 'missing' | 'invalid' | 'approved' | 'bypassed'
-
-function approvalOf(object: Definition): Approval {
-  const text = metadataOf(object).annotations?.[APPROVED] ?? ''
-  if (text === '') return 'missing'
-  if (text.startsWith('unapproved')) return 'bypassed'
-  return URL.canParse(text) && new URL(text).host !== '' ? 'approved' : 'invalid'
-}
-
 /** Groups of the Kubernetes community need a word that says who agreed. */
 function approvalErrors(object: Definition, old?: Definition): Errors {
-  if (!COMMUNITY_GROUP.test(object.spec?.group ?? '')) return []
-  const approval = approvalOf(object)
-  if (old !== undefined && approvalOf(old) === approval) return []
+  if (!isCommunityGroup(object.spec?.group ?? '')) return []
+  const { annotations } = metadataOf(object)
+  const approval = approvalOf(annotations)
+  if (old !== undefined && approvalOf(metadataOf(old).annotations) === approval) return []
   const at = FieldPath.of('metadata', 'annotations').key(APPROVED)
   if (approval === 'missing') return [required(at, 'protected groups need the link to the approval')]
-  return approval === 'invalid' ? [invalid(at, metadataOf(object).annotations?.[APPROVED], 'must be a URL')] : []
+  return approval === 'invalid' ? [invalid(at, annotations?.[APPROVED], 'must be a URL')] : []
 }
 
 function preserveErrors({ spec }: Definition, old?: Definition): Errors {
@@ -123,8 +123,48 @@ function validate(object: CustomResourceDefinition): Errors {
   return [...nameErrors(object, definition.spec ?? {}), ...commonErrors(definition, STRICT)]
 }
 
+const isRightBundle = (caBundle: string): boolean => caBundle === '' || isCABundle(caBundle)
+
+function manySelectable(old: Spec, next: Spec): ReadonlySet<string> {
+  const same = (a: Holder, b: Holder | undefined): boolean =>
+    (a.selectableFields ?? []).length > MOST_SELECTABLE && sameValue(a.selectableFields, b?.selectableFields)
+  const names = (old.versions ?? [])
+    .filter((version) =>
+      same(
+        version,
+        next.versions?.find(({ name }) => name === version.name),
+      ),
+    )
+    .map(({ name }) => name ?? '')
+  return new Set(same(old, next) ? ['', ...names] : names)
+}
+
+function storedRules(schemas: readonly JsonSchema[]): SpecOptions['stored'] {
+  const all = schemas.flatMap((schema) =>
+    [...allSchemas(schema)].flatMap((one) => one['x-kubernetes-validations'] ?? []),
+  )
+  return {
+    rules: new Set(all.map(({ rule = '' }) => rule)),
+    messageExpressions: new Set(all.map(({ messageExpression = '' }) => messageExpression)),
+  }
+}
+
+/** By name of their version; what all versions share is named by the first of them. */
+function unchangedSchemas(old: Spec, next: Spec): ReadonlySet<string> {
+  const schemaOf = (spec: Spec, name: string | undefined): JsonSchema | undefined =>
+    spec.validation?.openAPIV3Schema ?? spec.versions?.find((version) => version.name === name)?.schema?.openAPIV3Schema
+  const isUnchanged = ({ name }: { readonly name?: string }): boolean =>
+    (old.versions ?? []).some((version) => version.name === name) &&
+    sameValue(schemaOf(old, name), schemaOf(next, name))
+  return new Set((next.versions ?? []).filter(isUnchanged).map(({ name }) => name ?? ''))
+}
+
+type Spec = NonNullable<Definition['spec']>
+type Holder = Pick<Spec, 'selectableFields'>
+
 /** What the stored definition does already, the new one may do too. */
-function ratcheted({ spec = {} }: Definition): SpecOptions {
+function ratcheted(old: Definition, next: Definition): SpecOptions {
+  const { spec = {} } = old
   const schemas = schemasOf(spec)
   const some = (holds: (schema: JsonSchema) => boolean): boolean =>
     schemas.some((schema) => [...allSchemas(schema)].some(holds))
@@ -139,11 +179,16 @@ function ratcheted({ spec = {} }: Definition): SpecOptions {
       (schema) => whyNotStructural(schema) !== undefined || structuralErrors(schema, at).length > 0,
     ),
     requirePrunedDefaults: !(
-      schemas.some(hasDefaults) && some((one) => isSet(one.default) && hasUnknownFields(one.default, one))
+      schemas.some(hasDefaults) &&
+      some((one) => isSet(one.default) && hasUnknownFields(one.default, new SchemaNode(one)))
     ),
     requireValidTypes: !some(({ type = '' }) => type !== '' && !SCHEMA_TYPES.some((one) => one === type)),
     requireAtomicSets: !some(isNonAtomicSet),
     requireMapKeys: !some((one) => keyErrors(one, at).length > 0),
+    requireCABundle: isEstablished(old) && isRightBundle(spec.conversion?.webhookClientConfig?.caBundle ?? ''),
+    stored: storedRules(schemas),
+    unchangedSchemas: unchangedSchemas(spec, next.spec ?? {}),
+    manySelectable: manySelectable(spec, next.spec ?? {}),
   }
 }
 
@@ -152,7 +197,7 @@ function validateUpdate(object: CustomResourceDefinition, oldObject: CustomResou
   const [spec, before] = [definition.spec ?? {}, old.spec ?? {}]
   const names = SPEC.child('names')
   return [
-    ...commonErrors(definition, ratcheted(old), old),
+    ...commonErrors(definition, ratcheted(old, definition), old),
     ...(isEstablished(old)
       ? [
           ...immutable(spec.scope, before.scope, SPEC.child('scope')),

@@ -3,10 +3,18 @@
  * which only narrow down what is said; so that every value has one type and unknown fields can be told.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { RE2JS } from 're2js'
 import { type FieldPath, forbidden, invalid, required } from '../../../api/field-error.js'
+import { isTooLarge } from '../../../api/pattern-size.js'
 import type { Errors } from '../../../api/validation/checks.js'
-import { isSet, itemsOf, type JsonSchema, propertiesOf, property, valuesOf } from './json-schema.js'
+import {
+  isSet,
+  itemsOf,
+  type JsonSchema,
+  propertiesOf,
+  property,
+  valuesOf,
+} from '../../../apiextensions/schema/json-schema.js'
+import { MAX_PATTERN_LENGTH, patternOf } from '../../../apiextensions/schema/pattern.js'
 
 type Level = 'root' | 'item' | 'field'
 
@@ -99,19 +107,15 @@ function valueErrors(schema: JsonSchema, skipAnyOf: boolean, skipFirstAnyOf: boo
     ...nested(schema.allOf, 'allOf', (i) => skipFirstAnyOf && i === 0),
     ...nested(schema.oneOf, 'oneOf', () => false),
     ...(isSet(not) ? nestedErrors(not, false, path.child('not')) : []),
-    ...(pattern === '' || compiles(pattern)
-      ? []
-      : [invalid(path.child('pattern'), pattern, 'must be a valid regular expression')]),
+    ...patternErrors(pattern, path.child('pattern')),
   ]
 }
 
-function compiles(pattern: string): boolean {
-  try {
-    RE2JS.compile(pattern)
-    return true
-  } catch {
-    return false
-  }
+function patternErrors(pattern: string, path: FieldPath): Errors {
+  if (pattern === '') return []
+  if (pattern.length > MAX_PATTERN_LENGTH || isTooLarge(pattern))
+    return [invalid(path, pattern, 'must be a smaller regular expression: it is too long, or repeats too much')]
+  return patternOf(pattern).isValid ? [] : [invalid(path, pattern, 'must be a valid regular expression')]
 }
 
 /** Empty, false and absent are the same. */

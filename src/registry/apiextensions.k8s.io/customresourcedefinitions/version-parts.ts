@@ -7,13 +7,13 @@ import type {
   SelectableField,
 } from '../../../api/generated/kinds/apiextensions.v1beta1.js'
 import type { Errors, List } from '../../../api/validation/checks.js'
-import { resolveFieldPath } from './field-path.js'
-import { isSet, type JsonSchema } from './json-schema.js'
+import { resolveFieldPath } from '../../../apiextensions/rules/schema-path.js'
+import { isSet, type JsonSchema } from '../../../apiextensions/schema/json-schema.js'
 
 const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string']
 const COLUMN_FORMATS = ['int32', 'int64', 'float', 'double', 'byte', 'date', 'date-time', 'password']
 const SELECTABLE_TYPES = ['string', 'boolean', 'integer']
-const MOST_SELECTABLE = 8
+export const MOST_SELECTABLE = 8
 
 const simplePathErrors = (text: string, path: FieldPath): Errors =>
   text.startsWith('.') ? [] : [invalid(path, text, 'must be a simple json path starting with .')]
@@ -52,7 +52,12 @@ export function subresourcesErrors(subresources: CustomResourceSubresources | un
   ]
 }
 
-export function selectableFieldsErrors(fields: List<SelectableField>, schema: JsonSchema, path: FieldPath): Errors {
+export function selectableFieldsErrors(
+  fields: List<SelectableField>,
+  schema: JsonSchema,
+  path: FieldPath,
+  allowsMany: boolean,
+): Errors {
   const seen = new Set<string>()
   const errors = (fields ?? []).flatMap(({ jsonPath = '' }, i) => {
     const at = path.index(i).child('jsonPath')
@@ -68,5 +73,5 @@ export function selectableFieldsErrors(fields: List<SelectableField>, schema: Js
     seen.add(key)
     return wrong
   })
-  return seen.size > MOST_SELECTABLE ? [...errors, tooMany(path, seen.size, MOST_SELECTABLE)] : errors
+  return seen.size > MOST_SELECTABLE && !allowsMany ? [...errors, tooMany(path, seen.size, MOST_SELECTABLE)] : errors
 }

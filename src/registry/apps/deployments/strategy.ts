@@ -9,13 +9,12 @@ import { atMost100Percent, intOrPercentValue, positiveIntOrPercent } from '../..
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import { requiredSelectorErrors, selectedTemplateErrors } from '../../core/pod-template/selected-template.js'
 import {
+  changedTemplateWarnings,
   collisionCountErrors,
   containerColumns,
-  isNewGeneration,
-  nameWarnings,
+  createdWorkloadWarnings,
   statusCountErrors,
   statusMetadataErrors,
-  templateWarnings,
 } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
@@ -121,8 +120,8 @@ export const deploymentRules: ResourceRules<Deployment> = {
     ...validate(object),
     ...immutableButEmptyLists(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
   ],
-  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
-  warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),
+  warningsOnCreate: createdWorkloadWarnings,
+  warningsOnUpdate: changedTemplateWarnings,
   status: {
     resetFields: [['spec'], ['metadata', 'labels']],
     prepareForUpdate: (object, old) => {

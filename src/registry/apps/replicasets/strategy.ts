@@ -1,25 +1,24 @@
 /** Thread: pool. ReplicaSets: so many pods of one template. */
 
 import { FieldPath } from '../../../api/field-error.js'
-import type { ReplicaSet, ReplicaSetStatus } from '../../../api/generated/kinds/apps.v1.js'
+import type { ReplicaSet } from '../../../api/generated/kinds/apps.v1.js'
 import { type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { immutableButEmptyLists } from '../../core/pod-template/checks.js'
 import { setTemplateDefaults } from '../../core/pod-template/pod-defaults.js'
 import { requiredSelectorErrors, selectedTemplateErrors } from '../../core/pod-template/selected-template.js'
 import {
+  changedTemplateWarnings,
   containerColumns,
-  isNewGeneration,
-  nameWarnings,
-  statusCountErrors,
+  createdWorkloadWarnings,
+  replicaColumns,
+  replicaStatusErrors,
   statusMetadataErrors,
-  templateWarnings,
 } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
 
 const SPEC = FieldPath.of('spec')
-const INTEGER = { type: 'integer' } as const
 
 function setDefaults(set: ReplicaSet): void {
   set.spec ??= {}
@@ -38,26 +37,6 @@ function validate(object: ReplicaSet): Errors {
   ]
 }
 
-/** Also of replication controllers, whose status is the same. */
-export const replicaStatusErrors = (status: ReplicaSetStatus | undefined): Errors =>
-  statusCountErrors(
-    status,
-    [
-      'replicas',
-      'fullyLabeledReplicas',
-      'readyReplicas',
-      'availableReplicas',
-      'observedGeneration',
-      'terminatingReplicas',
-    ],
-    [
-      ['fullyLabeledReplicas', 'replicas'],
-      ['readyReplicas', 'replicas'],
-      ['availableReplicas', 'replicas'],
-      ['availableReplicas', 'readyReplicas'],
-    ],
-  )
-
 export const replicaSetRules: ResourceRules<ReplicaSet> = {
   podSpecAt: ['spec', 'template', 'spec'],
   generationFields: ['spec'],
@@ -68,15 +47,13 @@ export const replicaSetRules: ResourceRules<ReplicaSet> = {
     ...validate(object),
     ...immutableButEmptyLists(object.spec?.selector, old.spec?.selector, SPEC.child('selector')),
   ],
-  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
-  warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []),
+  warningsOnCreate: createdWorkloadWarnings,
+  warningsOnUpdate: changedTemplateWarnings,
   status: {
     validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...replicaStatusErrors(object.status)],
   },
   table: tableOf<ReplicaSet>(
-    text('Desired', 'How many pods it wants.', ({ spec }) => spec?.replicas ?? 0, INTEGER),
-    text('Current', 'How many it has.', ({ status }) => status?.replicas ?? 0, INTEGER),
-    text('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas ?? 0, INTEGER),
+    ...replicaColumns<ReplicaSet>(),
     age(),
     ...containerColumns<ReplicaSet>(({ spec }) => spec?.template),
     text('Selector', 'Which pods are its own.', ({ spec }) => selectorText(spec?.selector), { priority: 1 }),

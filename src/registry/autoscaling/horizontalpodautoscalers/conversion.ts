@@ -25,7 +25,7 @@ import { JsonSyntaxError } from '../../../api/json/syntax-error.js'
 import { isJsonObject, type Json, type KubeObject } from '../../../api/object.js'
 import type { StructSchema } from '../../../api/schema.js'
 import { assert } from '../../../lib/assert.js'
-import type { HubConversion } from '../../generic/resource-rules.js'
+import type { VersionConversion } from '../../generic/resource-rules.js'
 import {
   DEFAULT_CPU_UTILIZATION,
   METRIC_FIELDS,
@@ -284,7 +284,7 @@ export function v2ToV1(object: HorizontalPodAutoscaler): v1.HorizontalPodAutosca
   }
 }
 
-export const autoscalingV1: HubConversion<HorizontalPodAutoscaler, v1.HorizontalPodAutoscaler> = {
-  toHub: v1ToV2,
-  fromHub: v2ToV1,
+export const autoscalingV1: VersionConversion<HorizontalPodAutoscaler, v1.HorizontalPodAutoscaler> = {
+  toMemoryVersion: v1ToV2,
+  fromMemoryVersion: v2ToV1,
 }

@@ -37,7 +37,7 @@ const DEFAULT_SCALE_DOWN: HPAScalingRules = {
 /** Rules see an autoscaler in the version in which it was sent. */
 type Autoscaler = AutoscalerV1 | AutoscalerV2
 
-const hub = (autoscaler: Autoscaler): AutoscalerV2 => (isV1(autoscaler) ? v1ToV2(autoscaler) : autoscaler)
+const asV2 = (autoscaler: Autoscaler): AutoscalerV2 => (isV1(autoscaler) ? v1ToV2(autoscaler) : autoscaler)
 
 function withDefaults(rules: HPAScalingRules | undefined, defaults: HPAScalingRules): HPAScalingRules {
   const said = Object.entries(rules ?? {}).filter(([, value]) => value !== undefined && value !== null)
@@ -91,9 +91,9 @@ function scalingErrors(rules: HPAScalingRules | undefined, path: FieldPath): Err
 
 /** Zero replicas are an alpha feature: only an autoscaler that has them keeps them. */
 function errorsOf(object: Autoscaler, old?: Autoscaler): Errors {
-  const { spec = {} } = hub(object)
+  const { spec = {} } = asV2(object)
   const { minReplicas, maxReplicas = 0 } = spec
-  const least = old !== undefined && hub(old).spec?.minReplicas === 0 ? 0 : 1
+  const least = old !== undefined && asV2(old).spec?.minReplicas === 0 ? 0 : 1
   const max = SPEC.child('maxReplicas')
   const errors: Errors = []
   if (minReplicas !== undefined && minReplicas < least)
@@ -119,7 +119,7 @@ export const horizontalPodAutoscalerRules: ResourceRules<Autoscaler> = {
   validateUpdate: errorsOf,
   status: {
     validateUpdate: (object) => {
-      const { status = {} } = hub(object)
+      const { status = {} } = asV2(object)
       return [
         ...nonnegative(status.currentReplicas, STATUS.child('currentReplicas')),
         ...nonnegative(status.desiredReplicas, STATUS.child('desiredReplicas')),
@@ -128,13 +128,13 @@ export const horizontalPodAutoscalerRules: ResourceRules<Autoscaler> = {
   },
   table: tableOf<Autoscaler>(
     text('Reference', 'What is scaled.', (object) => {
-      const { kind = '', name = '' } = hub(object).spec?.scaleTargetRef ?? {}
+      const { kind = '', name = '' } = asV2(object).spec?.scaleTargetRef ?? {}
       return `${kind}/${name}`
     }),
-    text('Targets', 'What its metrics are and should be.', (object) => targetsText(hub(object))),
-    text('MinPods', 'The fewest replicas.', (object) => hub(object).spec?.minReplicas?.toString() ?? UNSET),
-    text('MaxPods', 'The most replicas.', (object) => hub(object).spec?.maxReplicas ?? 0),
-    text('Replicas', 'How many there are.', (object) => hub(object).status?.currentReplicas ?? 0),
+    text('Targets', 'What its metrics are and should be.', (object) => targetsText(asV2(object))),
+    text('MinPods', 'The fewest replicas.', (object) => asV2(object).spec?.minReplicas?.toString() ?? UNSET),
+    text('MaxPods', 'The most replicas.', (object) => asV2(object).spec?.maxReplicas ?? 0),
+    text('Replicas', 'How many there are.', (object) => asV2(object).status?.currentReplicas ?? 0),
     age(),
   ),
 }

@@ -2,12 +2,12 @@
 
 import { FieldPath, invalid, notSupported, required } from '../../../api/field-error.js'
 import type { CronJob, JobSpec } from '../../../api/generated/kinds/batch.v1.js'
+import { humanDuration } from '../../../api/human-duration.js'
 import { metadataOf } from '../../../api/object.js'
 import { type Errors, nonnegative, oneOf } from '../../../api/validation/checks.js'
 import { containerColumns, isNewGeneration, nameWarnings } from '../../core/pod-template/workload.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { selectorText } from '../../generic/selector-text.js'
-import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
 import { jobSpecErrors, jobSpecWarnings, setJobTemplateDefaults } from '../job-spec.js'
 import { isSchedule } from './schedule.js'

@@ -6,14 +6,14 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from '../../../api/generated/kinds/certificates.v1.js'
+import { humanDuration } from '../../../api/human-duration.js'
 import { pemBlocks } from '../../../api/pem.js'
 import { because, type Errors, each, type List, sameValue } from '../../../api/validation/checks.js'
 import { isDns1123Label, isDns1123Subdomain } from '../../../api/validation/names.js'
+import { requestProblem } from '../../../api/x509/request-problem.js'
 import type { PartRules, ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
-import { humanDuration } from '../../generic/table-columns.js'
 import { age, NONE, tableOf, text } from '../../generic/table-rules.js'
-import { requestProblem } from './request.js'
 
 const SPEC = FieldPath.of('spec')
 const SIGNER = SPEC.child('signerName')

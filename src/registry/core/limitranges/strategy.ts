@@ -11,6 +11,7 @@ import {
   quantityOf,
   resourceName,
 } from '../../../api/validation/quantities.js'
+import { ownMember } from '../../../lib/own-member.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { tableOf, text } from '../../generic/table-rules.js'
 
@@ -52,7 +53,7 @@ const ORDER = [
 ] as const
 
 function orderErrors(item: LimitRangeItem, name: string, at: FieldPath): Errors {
-  const amount = (field: (typeof FIELDS)[number]): string | undefined => item[field]?.[name]
+  const amount = (field: (typeof FIELDS)[number]): string | undefined => ownMember(item[field], name)
   const errors: Errors = []
   for (const [lower, upper, where] of ORDER) {
     const [low, high] = [amount(lower), amount(upper)]

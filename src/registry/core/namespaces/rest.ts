@@ -7,8 +7,8 @@ import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newConflict } from '../../../api/status.js'
 import { FINALIZER_FOREGROUND, FINALIZER_ORPHAN } from '../../../api/validation/object-meta.js'
 import type { EndpointHandler } from '../../generic/endpoint-handler.js'
+import type { RegistryStore } from '../../generic/registry-store.js'
 import type { ResourceREST } from '../../generic/resource-rest.js'
-import type { Store } from '../../generic/store.js'
 import type { DeleteOptions } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 
@@ -51,7 +51,7 @@ function terminate(namespace: Namespace, options: DeleteOptions, nowMs: number):
   return namespace
 }
 
-const endpoint = (store: Store): EndpointHandler => ({
+const endpoint = (store: RegistryStore): EndpointHandler => ({
   delete: async (context, name, options, validate) => {
     const namespace: Namespace = await store.get(context, name)
     checkPreconditions(namespace, options)

@@ -13,6 +13,7 @@ import {
 } from '../../../api/validation/checks.js'
 import { driverNameErrors } from '../../storage.k8s.io/parameters.js'
 import { isIscsiName } from '../iscsi-name.js'
+import { HOST_PATH_TYPES } from '../pod-template/volume-source.js'
 import type { SourceName, VolumeSource } from './persistent-volume.js'
 
 type SourceRule = (source: VolumeSource, path: FieldPath, volumeName: string) => Errors
@@ -51,16 +52,6 @@ const csi: SourceRule = (source, path) => [
   ...SECRETS.flatMap((field) => secretErrors(source, field, path, true)),
 ]
 
-const HOST_PATH_TYPES = [
-  '',
-  'DirectoryOrCreate',
-  'Directory',
-  'FileOrCreate',
-  'File',
-  'Socket',
-  'CharDevice',
-  'BlockDevice',
-]
 const hostPath: SourceRule = (source, path) => {
   if (textOf(source, 'path') === '') return [required(path.child('path'))]
   return [

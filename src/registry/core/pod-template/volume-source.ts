@@ -29,7 +29,7 @@ import { downwardFileErrors, itemsErrors, projectedErrors } from './projected.js
 
 type Rules = { [K in keyof VolumeSource]-?: (source: NonNullable<VolumeSource[K]>, path: FieldPath) => Errors }
 
-const HOST_PATH_TYPES = [
+export const HOST_PATH_TYPES = [
   '',
   'DirectoryOrCreate',
   'Directory',

@@ -63,9 +63,63 @@ const TEMPLATE = FieldPath.of('spec', 'template')
 export const templateWarnings = (template: PodTemplateSpec | undefined, path: FieldPath = TEMPLATE): string[] =>
   template === undefined || template === null ? [] : podWarnings(template.spec ?? {}, template.metadata, path)
 
+/** A kind whose objects make pods from the template of their spec. */
+interface Templated extends KubeObject {
+  spec?: { replicas?: number; template?: PodTemplateSpec }
+}
+
+export const createdWorkloadWarnings = (object: Templated): string[] => [
+  ...nameWarnings(object),
+  ...templateWarnings(object.spec?.template),
+]
+
 /** An update that leaves the desired state alone is not warned of again. */
 export const isNewGeneration = (object: KubeObject, old: KubeObject): boolean =>
   object.metadata?.generation !== old.metadata?.generation
+
+export const changedTemplateWarnings = (object: Templated, old: Templated): string[] =>
+  isNewGeneration(object, old) ? templateWarnings(object.spec?.template) : []
+
+interface ReplicaCounts {
+  replicas?: number
+  fullyLabeledReplicas?: number
+  readyReplicas?: number
+  availableReplicas?: number
+  observedGeneration?: Int64
+  terminatingReplicas?: number
+}
+
+/** Of ReplicaSets and of replication controllers, which do not count the pods that end. */
+export const replicaStatusErrors = (status: ReplicaCounts | undefined): Errors =>
+  statusCountErrors(
+    status,
+    [
+      'replicas',
+      'fullyLabeledReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'observedGeneration',
+      'terminatingReplicas',
+    ],
+    [
+      ['fullyLabeledReplicas', 'replicas'],
+      ['readyReplicas', 'replicas'],
+      ['availableReplicas', 'replicas'],
+      ['availableReplicas', 'readyReplicas'],
+    ],
+  )
+
+interface Replicated extends Templated {
+  status?: ReplicaCounts
+}
+
+const INTEGER = { type: 'integer' } as const
+
+export const replicaColumns = <T extends Replicated>(): CellRule<T>[] => [
+  text('Desired', 'How many pods it wants.', ({ spec }) => spec?.replicas ?? 0, INTEGER),
+  text('Current', 'How many it has.', ({ status }) => status?.replicas ?? 0, INTEGER),
+  text('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas ?? 0, INTEGER),
+]
 
 export function containerColumns<T extends KubeObject>(
   templateOf: (object: T) => PodTemplateSpec | undefined,

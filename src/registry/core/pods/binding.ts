@@ -7,8 +7,8 @@ import { describeFieldError, newBadRequest, newConflict, newUnknown, successStat
 import { because, type Errors } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { RegistryStore } from '../../generic/registry-store.js'
 import type { HandlerRow } from '../../generic/resource-rest.js'
-import type { Store } from '../../generic/store.js'
 import { setPodCondition } from './pod-condition.js'
 
 const TARGET = FieldPath.of('target')
@@ -54,7 +54,7 @@ function bind(pod: Pod, binding: Binding, nowMs: number): Pod {
 }
 
 /** Creates the binding: gives the pod of that name to the node. */
-export const bindPod = (store: Store) => async (request: NamedCreate) => {
+export const bindPod = (store: RegistryStore) => async (request: NamedCreate) => {
   const { context, name, object, validate } = request
   const binding: Binding = object
   const { uid = '', resourceVersion = '' } = metadataOf(binding)
@@ -78,5 +78,5 @@ export const bindPod = (store: Store) => async (request: NamedCreate) => {
 }
 
 export const podBindingRow: HandlerRow = {
-  make: ({ store }): EndpointHandler => ({ keepsSystemFields: true, create: bindPod(store) }),
+  make: ({ store }): EndpointHandler => ({ keepsSystemFields: true, recordsManagers: true, create: bindPod(store) }),
 }

@@ -27,9 +27,9 @@ import {
 } from '../../../api/status.js'
 import { checkDeleteOptions } from '../../generic/delete-options.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { RegistryStore } from '../../generic/registry-store.js'
 import type { HandlerParts, HandlerRow } from '../../generic/resource-rest.js'
 import type { EndpointSource } from '../../generic/rest-dependencies.js'
-import type { Store } from '../../generic/store.js'
 import type { DeleteOptions, RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { conditionOf, setPodCondition } from './pod-condition.js'
@@ -45,8 +45,9 @@ const MANAGER = 'kube-apiserver'
 const NO_CHECK = { create: () => undefined, update: () => undefined }
 
 class PodEviction implements EndpointHandler {
+  readonly recordsManagers = true
   readonly acceptedVersions = ['policy/v1beta1']
-  readonly #store: Store
+  readonly #store: RegistryStore
   readonly #endpoints: EndpointSource
 
   constructor({ store, dependencies }: HandlerParts) {

@@ -1,7 +1,8 @@
 /** Thread: pool. Pods as kubectl prints them: how far they have come, in one word. */
 import type { ContainerState, ContainerStatus, Pod } from '../../../api/generated/kinds/core.v1.js'
+import { humanDuration } from '../../../api/human-duration.js'
 import type { TableRules } from '../../generic/resource-rules.js'
-import { AGE_COLUMN, ageOf, humanDuration, NAME_COLUMN } from '../../generic/table-columns.js'
+import { AGE_COLUMN, ageOf, NAME_COLUMN } from '../../generic/table-columns.js'
 
 interface Progress {
   reason: string

@@ -13,15 +13,15 @@ import { setTemplateDefaults } from '../pod-template/pod-defaults.js'
 import { podTemplateErrors } from '../pod-template/pod-validation.js'
 import {
   containerColumns,
+  createdWorkloadWarnings,
   isNewGeneration,
-  nameWarnings,
-  statusCountErrors,
+  replicaColumns,
+  replicaStatusErrors,
   statusMetadataErrors,
   templateWarnings,
 } from '../pod-template/workload.js'
 
 const SPEC = FieldPath.of('spec')
-const INTEGER = { type: 'integer' } as const
 
 /** Labels of the template are those of the controller, too, and what it selects by. */
 function setDefaults(controller: ReplicationController): void {
@@ -82,27 +82,14 @@ export const replicationControllerRules: ResourceRules<ReplicationController> = 
   garbageCollection: 'OrphanDependents',
   setDefaults,
   validate,
-  warningsOnCreate: (object) => [...nameWarnings(object), ...templateWarnings(object.spec?.template)],
+  warningsOnCreate: createdWorkloadWarnings,
+  // As Kubernetes has it: an update is warned of what the stored template holds.
   warningsOnUpdate: (object, old) => (isNewGeneration(object, old) ? templateWarnings(old.spec?.template) : []),
   status: {
-    validateUpdate: (object, old) => [
-      ...statusMetadataErrors(object, old),
-      ...statusCountErrors(
-        object.status,
-        ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
-        [
-          ['fullyLabeledReplicas', 'replicas'],
-          ['readyReplicas', 'replicas'],
-          ['availableReplicas', 'replicas'],
-          ['availableReplicas', 'readyReplicas'],
-        ],
-      ),
-    ],
+    validateUpdate: (object, old) => [...statusMetadataErrors(object, old), ...replicaStatusErrors(object.status)],
   },
   table: tableOf<ReplicationController>(
-    text('Desired', 'How many pods it wants.', ({ spec }) => spec?.replicas ?? 0, INTEGER),
-    text('Current', 'How many it has.', ({ status }) => status?.replicas ?? 0, INTEGER),
-    text('Ready', 'How many of them are ready.', ({ status }) => status?.readyReplicas ?? 0, INTEGER),
+    ...replicaColumns<ReplicationController>(),
     age(),
     ...containerColumns<ReplicationController>(({ spec }) => spec?.template),
     text('Selector', 'Which pods are its own.', ({ spec }) => labelText(spec?.selector), { priority: 1 }),

@@ -10,9 +10,9 @@ import type { Errors } from '../../../api/validation/checks.js'
 import type { BoundObject, ServiceAccountTokenIssuer } from '../../../auth/authn/service-account-tokens.js'
 import { lookupTable } from '../../../lib/lookup-table.js'
 import type { EndpointHandler, NamedCreate } from '../../generic/endpoint-handler.js'
+import type { RegistryStore } from '../../generic/registry-store.js'
 import type { HandlerParts, ResourceREST } from '../../generic/resource-rest.js'
 import type { EndpointSource } from '../../generic/rest-dependencies.js'
-import type { Store } from '../../generic/store.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { formatTime } from '../../generic/system-fields.js'
 
@@ -44,7 +44,7 @@ class TokenEndpoint implements EndpointHandler {
       request.spec.expirationSeconds ??= DEFAULT_SECONDS
     },
   }
-  readonly #store: Store
+  readonly #store: RegistryStore
   readonly #endpoints: EndpointSource
   readonly #issuer: ServiceAccountTokenIssuer
 

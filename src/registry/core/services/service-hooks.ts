@@ -2,14 +2,14 @@
 
 import type { Service, ServiceSpec } from '../../../api/generated/kinds/core.v1.js'
 import { ipFamilyOf } from '../../../api/validation/addresses.js'
-import type { StoreHooks } from '../../generic/store-options.js'
+import type { RegistryStoreHooks } from '../../generic/registry-store-options.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { keepAllocatedValues, normalizeClusterIPs } from './allocated-values.js'
 import { type ClusterFamilies, otherFamily } from './ip-families.js'
 import { CLUSTER_IP_NONE, needsClusterIP } from './service.js'
 import type { AllocationTarget, ServiceAllocators } from './service-allocators.js'
 
-export function serviceHooks(allocators: ServiceAllocators, families: ClusterFamilies): StoreHooks<Service> {
+export function serviceHooks(allocators: ServiceAllocators, families: ClusterFamilies): RegistryStoreHooks<Service> {
   return {
     beginCreate: (object, context) => {
       const target = targetOf(object, context)

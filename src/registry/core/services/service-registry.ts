@@ -11,8 +11,8 @@ import type { Logger } from '../../../lib/logger.js'
 import type { ServiceNetwork } from '../../../protocol/pool-start.js'
 import type { Storage } from '../../../storage/contract/interface.js'
 import { listAll } from '../../generic/list-all.js'
-import type { Store } from '../../generic/store.js'
-import type { StoreHooks } from '../../generic/store-options.js'
+import type { RegistryStore } from '../../generic/registry-store.js'
+import type { RegistryStoreHooks } from '../../generic/registry-store-options.js'
 import { StoredIPAddresses } from '../../networking.k8s.io/ipaddresses/stored-ip-addresses.js'
 import { StoredServiceRanges } from '../../networking.k8s.io/servicecidrs/stored-service-ranges.js'
 import { ClusterIPAllocator } from './allocator/cluster-ip-allocator.js'
@@ -26,7 +26,7 @@ import { serviceHooks } from './service-hooks.js'
 export interface ServiceRegistryOptions {
   readonly network: ServiceNetwork
   /** By the name in the path, in v1. */
-  readonly store: (apiGroup: string, resource: string) => Store
+  readonly store: (apiGroup: string, resource: string) => RegistryStore
   readonly ranges: Storage<KubeObject>
   readonly clock: Clock
   readonly random: Random
@@ -34,7 +34,7 @@ export interface ServiceRegistryOptions {
 }
 
 export class ServiceRegistry {
-  readonly hooks: StoreHooks<Service>
+  readonly hooks: RegistryStoreHooks<Service>
   readonly #repairAddresses: RepairIPAddresses
   readonly #repairPorts: RepairNodePorts
 

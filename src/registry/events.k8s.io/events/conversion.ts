@@ -3,7 +3,7 @@
 import type { Event } from '../../../api/generated/kinds/core.v1.js'
 import type { Event as EventsEvent } from '../../../api/generated/kinds/events.v1.js'
 import type { KubeObject } from '../../../api/object.js'
-import type { HubConversion } from '../../generic/resource-rules.js'
+import type { VersionConversion } from '../../generic/resource-rules.js'
 
 export const EVENTS_API = 'events.k8s.io/v1'
 const CORE_API = 'v1'
@@ -35,4 +35,7 @@ export const toCoreEvent = (object: KubeObject): Event =>
 export const toEventsEvent = (object: KubeObject): EventsEvent =>
   object.apiVersion === EVENTS_API ? object : rename(object, EVENTS_API, 0)
 
-export const eventsV1: HubConversion<Event, EventsEvent> = { toHub: toCoreEvent, fromHub: toEventsEvent }
+export const eventsV1: VersionConversion<Event, EventsEvent> = {
+  toMemoryVersion: toCoreEvent,
+  fromMemoryVersion: toEventsEvent,
+}

@@ -1,7 +1,8 @@
 /** Thread: pool. How events are printed: what happened last comes first. */
 import type { Event, ObjectReference } from '../../../api/generated/kinds/core.v1.js'
+import { humanDuration } from '../../../api/human-duration.js'
 import type { TableColumn, TableRules } from '../../generic/resource-rules.js'
-import { humanDuration, NAME_COLUMN } from '../../generic/table-columns.js'
+import { NAME_COLUMN } from '../../generic/table-columns.js'
 import { toCoreEvent } from './conversion.js'
 
 const column = (name: string, description: string, more: Partial<TableColumn> = {}): TableColumn => ({

@@ -6,7 +6,8 @@ import { type Errors, sameValue } from '../../../api/validation/checks.js'
 import { isExtendedResource } from '../../../api/validation/quantities.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { age, tableOf } from '../../generic/table-rules.js'
-import { configurationErrors, eachOfAtMost, MOST_CONFIGURATIONS, selectorErrors } from '../device-parts.js'
+import { configurationErrors, eachOfAtMost, MOST_CONFIGURATIONS } from '../device-parts.js'
+import { selectorErrors } from '../device-selectors.js'
 
 const SPEC = FieldPath.of('spec')
 

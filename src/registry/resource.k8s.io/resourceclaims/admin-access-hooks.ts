@@ -4,7 +4,7 @@ import { type FieldError, FieldPath, forbidden } from '../../../api/field-error.
 import type { ResourceClaimSpec } from '../../../api/generated/kinds/resource.v1.js'
 import { type KubeObject, metadataOf } from '../../../api/object.js'
 import { newInvalid } from '../../../api/status.js'
-import type { StoreHooks } from '../../generic/store-options.js'
+import type { RegistryStoreHooks } from '../../generic/registry-store-options.js'
 
 const LABEL = 'resource.kubernetes.io/admin-access'
 const NOTHING_TAKEN = (): void => undefined
@@ -26,7 +26,7 @@ export interface ClaimKind<K extends KubeObject> {
 export function adminAccessHooks<K extends KubeObject>(
   { kind, specOf }: ClaimKind<K>,
   namespace: NamespaceReader,
-): StoreHooks<K> {
+): RegistryStoreHooks<K> {
   return {
     beginCreate: async (object, context) => {
       const error = adminAccessError(specOf(object))

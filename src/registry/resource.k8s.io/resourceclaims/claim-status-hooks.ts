@@ -11,7 +11,7 @@ import { newInvalid } from '../../../api/status.js'
 import { sameValue } from '../../../api/validation/checks.js'
 import { NODE_NAME } from '../../../auth/authn/service-account.js'
 import type { Attributes, Authorizer } from '../../../auth/interface.js'
-import type { StoreHooks } from '../../generic/store-options.js'
+import type { RegistryStoreHooks } from '../../generic/registry-store-options.js'
 import type { RequestContext } from '../../generic/strategy.js'
 import { isAdminNamespace, type NamespaceReader } from './admin-access-hooks.js'
 import { deviceId, dropReturnedDevices, nodeOfAllocation } from './claim-status.js'
@@ -25,7 +25,7 @@ const STATUS = FieldPath.of('status')
 const NOTHING_TAKEN = (): void => undefined
 const statusOf = (claim: ResourceClaim): ResourceClaimStatus => structuredClone(claim.status ?? {})
 
-export function claimStatusHooks(options: ClaimStatusOptions): StoreHooks<ResourceClaim> {
+export function claimStatusHooks(options: ClaimStatusOptions): RegistryStoreHooks<ResourceClaim> {
   return {
     beginStatusUpdate: async (object, old, context) => {
       const [status, before] = [statusOf(object), statusOf(old)]

@@ -15,9 +15,9 @@ import {
   eachOfAtMost,
   eachOnce,
   MOST_CONFIGURATIONS,
-  selectorErrors,
   tolerationErrors,
 } from '../device-parts.js'
+import { selectorErrors } from '../device-selectors.js'
 
 const MOST_REQUESTS = 32
 const MOST_SUBREQUESTS = 8

@@ -1,6 +1,6 @@
 /**
- * Thread: any. The client's end of one HTTP/2 connection, as much of it as gRPC needs: requests with constant headers, flow
- * control both ways, pings, GOAWAY. node:http2 can do all of this and costs four times as much a call (adr/0019).
+ * Thread: any. The client's end of one HTTP/2 connection, as much of it as gRPC needs: requests with constant headers,
+ * flow control both ways, pings, GOAWAY. node:http2 can do all of this and costs four times as much a call (adr/0019).
  *
  * What is written in a turn of the event loop goes to the socket together.
  */
@@ -31,26 +31,26 @@ import { Http2Stream, type StreamCarrier, type StreamHandlers } from './stream.j
 export interface Http2ConnectionOptions {
   readonly url: string
   readonly tls?: TlsOptions | undefined
-  /** What a stream that nobody reads may hold. */
+  /** The most bytes that a stream holds when nobody reads it. */
   readonly streamWindowBytes: number
   readonly connectionWindowBytes: number
-  /** The server's SETTINGS have come. */
+  /** Called when the server's SETTINGS have come. */
   readonly onReady: () => void
   readonly onGoAway: (code: number) => void
   /** The number of the first stream, an odd one; for tests of what happens at the end of the numbers. */
   readonly firstStream?: number
-  /** Called once: the socket is gone. */
+  /** Called once, when the socket is gone. */
   readonly onClose: (error: Error) => void
 }
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** Stream numbers end here, after 2^30 calls: at some 4,000 calls a second that is three days. */
+/** The last number of a stream, reached after 2^30 calls: at some 4,000 calls a second that is three days. */
 const LAST_STREAM = 2 ** 31 - 1
-/** So many numbers before the end the connection is given up for new calls; those under way are finished on it. */
+/** So many numbers before the end the connection takes no new calls; those under way are finished on it. */
 const RESERVED_STREAMS = 2 ** 16
-/** A block of headers that is longer than this is none of etcd's. */
+/** A longer block of headers cannot be etcd's. */
 const MAX_HEADER_BLOCK_BYTES = 256 * 1024
-/** Above this, putting pieces together costs more than the system call it saves. */
+/** Above this size putting pieces together costs more than the system call it saves. */
 const JOIN_BYTES = 64 * 1024
 
 export class Http2Connection implements StreamCarrier {
@@ -59,9 +59,9 @@ export class Http2Connection implements StreamCarrier {
   readonly #reader = new FrameReader()
   readonly #headers = new HeaderReader()
   readonly #streams = new Map<number, Http2Stream>()
-  /** Those for which the server has no room yet. */
+  /** Streams that wait until the server allows one more. */
   #waiting: Http2Stream[] = []
-  /** Those that have more to send than they may. */
+  /** Streams that have more to send than flow control lets them. */
   readonly #blocked = new Set<Http2Stream>()
   readonly #pings: (() => void)[] = []
   #out: Buffer[] = []
@@ -74,15 +74,15 @@ export class Http2Connection implements StreamCarrier {
   #uncredited = 0
   #ready = false
   #closed = false
-  /** Headers that go on in the next frame. */
+  /** A block of headers that goes on in the next frame. */
   #partial: { readonly stream: number; readonly isLast: boolean; readonly blocks: Buffer[]; bytes: number } | undefined
 
   constructor(options: Http2ConnectionOptions) {
     this.#options = options
     this.#nextStream = options.firstStream ?? 1
     this.#socket = connectSocket(options)
-    this.#socket.on(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#begin())
-    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#socket.on(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#attempt(() => this.#begin()))
+    this.#socket.on('data', (chunk: Buffer) => this.#attempt(() => this.#receive(chunk)))
     this.#socket.on('error', (error) => this.destroy(error))
     this.#socket.on('close', () => this.destroy(new Error('the connection was closed')))
   }
@@ -98,7 +98,7 @@ export class Http2Connection implements StreamCarrier {
     return stream
   }
 
-  /** `answered` is called when the server has answered; never when the connection is lost. */
+  /** `answered` is called when the server has answered, and never when the connection is lost. */
   ping(answered: () => void): void {
     this.#pings.push(answered)
     this.#send(frame(FrameType.ping, 0, 0, Buffer.alloc(8)))
@@ -108,11 +108,19 @@ export class Http2Connection implements StreamCarrier {
     if (this.#closed) return
     this.#closed = true
     this.#socket.destroy()
-    for (const stream of [...this.#streams.values(), ...this.#waiting]) stream.finish(error)
-    this.#options.onClose(error)
+    let failure: unknown
+    // Every stream is told, also when the handler of one throws.
+    for (const stream of [...this.#streams.values(), ...this.#waiting]) {
+      try {
+        stream.finish(error)
+      } catch (thrown) {
+        failure ??= thrown
+      }
+    }
+    this.#options.onClose(failure instanceof Error ? failure : error)
   }
 
-  // What streams ask for.
+  // StreamCarrier: the methods that streams call.
 
   wants(stream: Http2Stream): void {
     if (stream.id !== 0) this.#sendFrom(stream)
@@ -159,8 +167,8 @@ export class Http2Connection implements StreamCarrier {
 
   #send(bytes: Buffer): void {
     if (this.#closed) return
-    // At the end of the turn, so that whoever else sends in it shares the system call.
-    if (this.#out.push(bytes) === 1) setImmediate(() => this.#flush())
+    // Flushed at the end of the turn, so that all who send in it share the system call.
+    if (this.#out.push(bytes) === 1) setImmediate(() => this.#attempt(() => this.#flush()))
   }
 
   #flush(): void {
@@ -184,10 +192,10 @@ export class Http2Connection implements StreamCarrier {
 
   #open(stream: Http2Stream): void {
     if (this.#nextStream > LAST_STREAM) {
-      // Whoever kept calling after the warning is refused as by a server that ends the connection: it is safe to ask elsewhere.
+      // The stream ends as if the server had refused it: it is safe to ask elsewhere.
       stream.rstCode = ErrorCode.refusedStream
-      // Not before the caller has the stream in hand.
-      queueMicrotask(() => stream.finish(undefined))
+      // The stream ends only after the caller has it in hand.
+      queueMicrotask(() => this.#attempt(() => stream.finish(undefined)))
       return
     }
     if (this.#nextStream > LAST_STREAM - 2 * RESERVED_STREAMS && !this.#wearingOut) {
@@ -224,12 +232,20 @@ export class Http2Connection implements StreamCarrier {
   // Receiving.
 
   #receive(chunk: Buffer): void {
+    this.#reader.push(chunk, (received) => {
+      if (!this.#closed) this.#take(received)
+    })
+  }
+
+  /**
+   * Runs a callback of the socket. An exception in it ends this connection, and with it the calls that are under way on
+   * it.
+   */
+  #attempt(callback: () => void): void {
     try {
-      this.#reader.push(chunk, (received) => {
-        if (!this.#closed) this.#take(received)
-      })
+      callback()
     } catch (error) {
-      this.destroy(error as Error)
+      this.destroy(error instanceof Error ? error : new Error(String(error)))
     }
   }
 
@@ -357,7 +373,7 @@ export class Http2Connection implements StreamCarrier {
     this.#sendFrom(stream)
   }
 
-  /** What the server has not begun, it never will: that may be asked elsewhere. */
+  /** Takes a GOAWAY. Streams that the server has not begun will never begin, so their calls may be asked elsewhere. */
   #takeGoAway(last: number, code: number): void {
     this.#options.onGoAway(code)
     const refused = [...this.#streams.values()].filter(({ id }) => id > last)

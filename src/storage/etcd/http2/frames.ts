@@ -34,7 +34,7 @@ export const ErrorCode = {
 } as const
 
 export const HEADER_BYTES = 9
-/** What a frame may carry unless the other side allows more; we never do. */
+/** The most that a frame may carry unless the other side allows more, which we never do. */
 export const MAX_FRAME_BYTES = 16 * 1024
 export const DEFAULT_WINDOW_BYTES = 65_535
 const STREAM_ID_BITS = 0x7fff_ffff
@@ -43,7 +43,7 @@ export interface Frame {
   readonly type: number
   readonly flags: number
   readonly stream: number
-  /** Lies in what the socket gave. */
+  /** A view of what the socket gave. */
   readonly payload: Buffer
 }
 
@@ -54,7 +54,7 @@ export class FrameTooLarge extends Error {
 export class FrameReader {
   #rest: Buffer | undefined
 
-  /** Throws FrameTooLarge. */
+  /** Gives the frames that the chunk completes to `take`. Throws FrameTooLarge. */
   push(chunk: Buffer, take: (frame: Frame) => void): void {
     const bytes = this.#rest === undefined ? chunk : Buffer.concat([this.#rest, chunk])
     this.#rest = undefined
@@ -76,7 +76,7 @@ export class FrameReader {
   }
 }
 
-/** Without padding and what some put before the content; undefined when it does not add up. */
+/** The content of a frame, without padding and priority; undefined when the lengths do not add up. */
 export function content({ type, flags, payload }: Frame): Buffer | undefined {
   let start = 0
   let end = payload.length

@@ -1,13 +1,13 @@
 /**
- * Thread: any. Headers as HTTP/2 carries them (HPACK, RFC 7541). The connection says that it keeps no table of headers, so
- * both directions are plain: a request's headers are the same bytes for every call of a method, and an answer's can be read
- * without knowing what came before.
+ * Thread: any. Headers as HTTP/2 carries them (HPACK, RFC 7541). The connection says that it keeps no table of headers,
+ * so both directions are plain: a request's headers are the same bytes for every call of a method, and an answer's can
+ * be read without knowing what came before.
  */
 import { decodeHuffman } from './huffman.js'
 
 export type Headers = ReadonlyMap<string, string>
 
-/** What a server may name by number. */
+/** The headers that a server may name by number. */
 const STATIC: readonly (readonly [name: string, value: string])[] = [
   [':authority', ''],
   [':method', 'GET'],
@@ -34,7 +34,7 @@ export class HpackError extends Error {
   override readonly name = 'HpackError'
 }
 
-/** Literals without indexing: pseudo-headers first. */
+/** Encodes literals without indexing; pseudo-headers come first. */
 export function encodeHeaders(headers: Readonly<Record<string, string>>): Buffer {
   const parts: Buffer[] = []
   for (const [name, value] of Object.entries(headers))
@@ -47,7 +47,7 @@ function encodeString(text: string): Buffer {
   return Buffer.concat([encodeLength(bytes.length), bytes])
 }
 
-/** In seven bits, and as many bytes of seven bits more as it takes. */
+/** A length: in seven bits, with further bytes of seven bits as needed. */
 function encodeLength(length: number): Buffer {
   if (length < 127) return Buffer.from([length])
   const bytes = [127]
@@ -56,18 +56,21 @@ function encodeLength(length: number): Buffer {
   return Buffer.from([...bytes, rest])
 }
 
-/** Enough for all that a server says when all is well, and far from enough to matter. */
+/**
+ * The most blocks that are remembered, and the longest of them: enough for all that a healthy server sends, and little
+ * memory.
+ */
 const MAX_KNOWN_BLOCKS = 64
 const MAX_KNOWN_BYTES = 128
 
 /**
- * Reads blocks of headers. A server answers most calls with the same few, and strings in Huffman's code take ten microseconds to
- * read: what was read is remembered.
+ * Reads blocks of headers, and remembers them: a server answers most calls with the same few blocks, and Huffman-coded
+ * strings take ten microseconds to read.
  */
 export class HeaderReader {
   readonly #known = new Map<string, Headers>()
 
-  /** Throws HpackError. */
+  /** The headers of a block. Throws HpackError. */
   read(block: Buffer): Headers {
     if (block.length > MAX_KNOWN_BYTES) return new BlockReader(block).headers()
     const name = block.toString('latin1')
@@ -93,10 +96,10 @@ class BlockReader {
     while (this.#at < this.#block.length) {
       const first = this.#block[this.#at]!
       if (first >= 0x80) headers.set(...this.#known(this.#integer(7)))
-      // The size of a table that nobody fills.
+      // The block changes the size of the header table, which is always empty here.
       else if (first >= 0x20 && first < 0x40) this.#integer(5)
       else {
-        // With indexing: an entry that no table keeps.
+        // The header is a literal. Indexing asks for it to be kept in the table, which does not exist here.
         const index = this.#integer(first >= 0x40 ? 6 : 4)
         const name = index === 0 ? this.#string() : this.#known(index)[0]
         headers.set(name, this.#string())

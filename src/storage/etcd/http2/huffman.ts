@@ -1,7 +1,7 @@
 /**
- * Thread: any. Huffman-coded strings of HPACK (RFC 7541, appendix B). The code is canonical, so the lengths of the codes are
- * the whole table. Only those of printable ASCII are here: gRPC percent-encodes everything else, and control characters have
- * no place in a header.
+ * Thread: any. Huffman-coded strings of HPACK (RFC 7541, appendix B). The code is canonical, so the lengths of the
+ * codes are the whole table. Only those of printable ASCII are here: gRPC percent-encodes everything else, and control
+ * characters have no place in a header.
  */
 
 /** Characters by the length of their code, those of one length in the order of their codes. */
@@ -20,7 +20,7 @@ const BY_LENGTH: Readonly<Record<number, string>> = {
 }
 const LONGEST = 19
 
-/** By length and code: `2 ** length + code` tells both. */
+/** Characters by `2 ** length + code`, which tells the length of the code and the code. */
 const CHARACTERS = charactersByCode()
 
 function charactersByCode(): ReadonlyMap<number, string> {
@@ -33,7 +33,7 @@ function charactersByCode(): ReadonlyMap<number, string> {
   return characters
 }
 
-/** Undefined when it has a character that is not here, or ends in the middle of one. */
+/** Undefined when the bytes hold a character outside the table, or end in the middle of one. */
 export function decodeHuffman(bytes: Uint8Array): string | undefined {
   let text = ''
   let prefix = 1
@@ -47,7 +47,7 @@ export function decodeHuffman(bytes: Uint8Array): string | undefined {
       } else if (prefix >= 2 ** (LONGEST + 1)) return undefined
     }
   }
-  // What is left over is filled with ones, less than a byte of them.
+  // The last byte is filled up with ones.
   const isPadding = prefix < 256 && ((prefix + 1) & prefix) === 0
   return isPadding ? text : undefined
 }

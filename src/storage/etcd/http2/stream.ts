@@ -8,35 +8,35 @@ import { ErrorCode } from './frames.js'
 import type { Headers } from './hpack.js'
 
 export interface StreamHandlers {
-  /** The answer's, then its trailers. */
+  /** Called with the headers of the answer, then with its trailers. */
   onHeaders(headers: Headers): void
   onData(chunk: Buffer): void
-  /** The server will send nothing more. */
+  /** Called when the server has ended its side. */
   onEnd(): void
-  /** Called once, last. `error`: the connection's; undefined when the stream ended by itself or by a reset. */
+  /** Called once, last. `error` is the connection's; undefined when the stream ended by itself or by a reset. */
   onClose(error: Error | undefined): void
 }
 
 /** What a stream asks of its connection. */
 export interface StreamCarrier {
-  /** There is something to send. */
+  /** Says that the stream has something to send. */
   wants(stream: Http2Stream): void
-  /** So many bytes were taken: the server may send as many again. */
+  /** Says that so many bytes were taken: the server may send as many again. */
   consumed(stream: Http2Stream, bytes: number): void
   reset(stream: Http2Stream, code: number): void
-  /** It is over. */
+  /** Says that the stream is over. */
   forget(stream: Http2Stream): void
 }
 
 export class Http2Stream {
   readonly headerBlock: Buffer
-  /** 0 until the connection has sent its headers. */
+  /** The stream's number; 0 until the connection has sent its headers. */
   id = 0
-  /** What the server allows to be sent now. */
+  /** How many bytes the server lets us send now. */
   sendWindow = 0
-  /** Taken and not yet given back. */
+  /** Bytes that were taken and for which the server has got no credit yet. */
   uncredited = 0
-  /** Why it was reset, by the server or by us. */
+  /** The code with which the stream was reset, by the server or by us. */
   rstCode: number = ErrorCode.noError
   readonly #carrier: StreamCarrier
   readonly #handlers: StreamHandlers
@@ -45,7 +45,7 @@ export class Http2Stream {
   #remoteEnded = false
   #closed = false
   #paused = false
-  /** What came while it was paused, at most a window. */
+  /** Data that came while the stream was paused, at most a window of it. */
   #held: Buffer[] = []
   #heldEnd = false
 
@@ -59,12 +59,12 @@ export class Http2Stream {
     return this.#closed
   }
 
-  /** There is something to send, now or later. */
+  /** Whether there is something to send, now or when the window allows it. */
   get hasMore(): boolean {
     return this.#pending.length > 0
   }
 
-  /** The bytes are the stream's from here on. */
+  /** Takes bytes to send; they are the stream's from here on. */
   write(bytes: Buffer): void {
     if (this.#closed || this.#localEnd !== 'open') return
     this.#pending.push(bytes)
@@ -78,7 +78,7 @@ export class Http2Stream {
     this.#carrier.wants(this)
   }
 
-  /** Nothing more is shown; the server may fill the window and then has to wait. */
+  /** Gives the handler nothing more until resume(). The server may fill the window, then it has to wait. */
   pause(): void {
     this.#paused = true
   }
@@ -99,7 +99,7 @@ export class Http2Stream {
     this.finish(undefined)
   }
 
-  /** For the connection: nothing more will come of it. */
+  /** Called by the connection: the stream is over. */
   finish(error: Error | undefined): void {
     if (this.#closed) return
     this.#closed = true
@@ -109,7 +109,7 @@ export class Http2Stream {
     this.#handlers.onClose(error)
   }
 
-  /** For the connection: the next bytes to send, at most so many; undefined when there is nothing that may go. */
+  /** Called by the connection: the next bytes to send, at most so many; undefined when there is nothing that may go. */
   take(most: number): { readonly bytes: Buffer; readonly last: boolean } | undefined {
     const first = this.#pending[0]
     if (first === undefined) return undefined

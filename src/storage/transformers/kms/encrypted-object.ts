@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { TransformError } from '../../contract/transform-error.js'
 import { type Annotations, readMapEntry, readString, readWire, WireWriter } from './wire.js'
 
-/** What the plugin's plaintext is. */
+/** How the secret that the plugin decrypts is used. */
 export const DekSourceType = {
   /** The AES-GCM key itself: written by Kubernetes before 1.29 and read for ever. */
   AES_GCM_KEY: 0,
@@ -60,7 +60,7 @@ export function decodeEncryptedObject(message: Uint8Array): EncryptedObject {
   return object
 }
 
-/** Throws TransformError, whether a plugin has answered so or it is stored so. */
+/** Throws TransformError when the source is not what a plugin may answer, or what may be stored. */
 export function validateDekSource(source: DekSource): void {
   const problem =
     sizeProblem('encrypted DEK source', source.encryptedDekSource.length, ENCRYPTED_DEK_SOURCE_MAX_BYTES) ??
@@ -88,7 +88,7 @@ function annotationsProblem(annotations: Annotations): string | undefined {
   return `the annotations are ${total} bytes long, more than the limit of ${ANNOTATIONS_MAX_BYTES}`
 }
 
-/** Two labels or more, in lower case; one dot at the end is allowed. */
+/** A name of two labels or more, in lower case; a dot at the end is allowed. */
 function isFullyQualifiedDomainName(name: string): boolean {
   const relative = name.endsWith('.') ? name.slice(0, -1) : name
   if (relative.length > 253) return false
@@ -96,7 +96,7 @@ function isFullyQualifiedDomainName(name: string): boolean {
   return labels.length > 1 && labels.every((l) => l.length <= 63 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(l))
 }
 
-/** Equal for equal sources only; a hash, because annotations may be long. */
+/** A key that is equal for equal sources only; it is a hash, because annotations may be long. */
 export function dekSourceCacheKey(source: DekSource): string {
   const hash = createHash('sha256')
   const length = Buffer.alloc(4)
@@ -114,7 +114,7 @@ export function dekSourceCacheKey(source: DekSource): string {
   return hash.digest('base64')
 }
 
-/** For logs and messages: key IDs may tell more than they should. */
+/** The hash of a key ID, for logs and messages: the ID itself may tell more than it should. */
 export function hashOfKeyId(keyId: string): string {
   return keyId === '' ? '' : `sha256:${createHash('sha256').update(keyId).digest('hex')}`
 }

@@ -1,6 +1,7 @@
 /**
- * Thread: any. KMS v2 envelope encryption: data under keys of our own, those under the plugin's. The plugin is asked
- * only for data keys that are not known yet, so reads and writes are synchronous but for the first of each data key.
+ * Thread: any. KMS v2 envelope encryption: objects are encrypted with data keys that we make, and the data keys with a
+ * key of the plugin. The plugin is asked only for data keys that are not known yet, so reads and writes are synchronous
+ * but for the first of each data key.
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.js'
@@ -21,18 +22,18 @@ import {
 import { type KeyCounter, noKeyCounter } from './key-counter.js'
 import type { KmsService } from './kms-service.js'
 
-/** The data key that writes now. */
+/** The data key that new values are written with. */
 export interface WriteState {
   readonly source: DekSource
   readonly cacheKey: string
   readonly transformer: Transformer
-  /** Reads go on after it; writes do not. Wall time. */
+  /** When writes with the key end, in wall time; reads go on after it. */
   readonly expiresAtMs: number
 }
 
 export interface EnvelopeTransformerOptions {
   readonly service: KmsService
-  /** Throws `kms` when there never was one. */
+  /** Throws `kms` when there has never been a data key. */
   readonly currentState: () => WriteState
   readonly clock: Clock
   readonly keys?: KeyCounter
@@ -41,7 +42,10 @@ export interface EnvelopeTransformerOptions {
 /** One entry for each data key in use: about the plugin's key IDs times the restarts of all servers in a day. */
 const DEK_CACHE_TTL_MS = 24 * 60 * 60 * 1000
 
-/** Only reads: a key that came back from storage has lost what its nonces were. */
+/**
+ * A data key that was read from storage only decrypts. It must not encrypt, because the nonces it was used with are not
+ * known.
+ */
 type DekReader = Pick<Transformer, 'transformFromStorage'>
 
 export class EnvelopeTransformer implements Transformer {
@@ -50,7 +54,7 @@ export class EnvelopeTransformer implements Transformer {
   readonly #clock: Clock
   readonly #keys: KeyCounter
   readonly #deks: ExpiringCache<DekReader>
-  /** Many objects under one unknown key ask the plugin once. */
+  /** Questions to the plugin that are under way, so that many objects under one unknown key ask once. */
   readonly #asked = new Map<string, Promise<DekReader>>()
 
   constructor({ service, currentState, clock, keys = noKeyCounter }: EnvelopeTransformerOptions) {

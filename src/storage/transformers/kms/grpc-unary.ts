@@ -9,28 +9,31 @@ import { GrpcError, GrpcStatus, percentDecoded, ReplyTooLargeError } from '../..
 import { GrpcFramer, grpcFrame } from '../../grpc/grpc-framer.js'
 
 export interface GrpcUnaryClientOptions {
-  /** A path; a leading @ names a socket in Linux's abstract namespace. */
+  /** The path of the socket; a leading @ names one in Linux's abstract namespace. */
   readonly socketPath: string
   readonly timeoutMs: number
   readonly clock: Clock
 }
 
-/** gRPC's own default for what a client receives. */
+/** The most that a client receives by gRPC's own default. */
 const MAX_MESSAGE_BYTES = 4 * 1024 * 1024
 const CONNECT_RETRY_MS = 200
 
-/** How a server that is going away ends what it has not looked at. */
+/** The codes with which a server that is going away ends calls that it has not looked at. */
 const NOT_PROCESSED: readonly number[] = [
   http2.constants.NGHTTP2_NO_ERROR,
   http2.constants.NGHTTP2_REFUSED_STREAM,
   http2.constants.NGHTTP2_CANCEL,
 ]
 
-/** An error of a call whose text names the status, because it is read in logs and health checks. */
+/** A call's error with the status in its text, because it is read in logs and health checks. */
 const failure = (status: number, detail: string, cause?: unknown): GrpcError =>
   new GrpcError(status, `gRPC status ${status}: ${detail}`, { cause })
 
-/** No connection, or one that ended before any answer. Key services may be asked twice, so the call is tried again. */
+/**
+ * The failure of a call for which there was no connection, or whose connection ended before any answer. Key services
+ * may be asked twice, so the call is tried again.
+ */
 class NotConnected extends Error {}
 
 export class GrpcUnaryClient {
@@ -134,12 +137,31 @@ export class GrpcUnaryClient {
         stream.close(http2.constants.NGHTTP2_CANCEL)
       }
       const reply = new Reply()
-      stream.on('response', (headers) => reply.headers(headers))
-      stream.on('trailers', (trailers) => reply.trailers(trailers))
-      stream.on('data', (chunk: Buffer) => {
-        const unwanted = reply.data(chunk)
-        if (unwanted !== undefined) fail(unwanted)
-      })
+      /** The same callback; what it throws fails this call and nothing else. */
+      const guard =
+        <A extends unknown[]>(callback: (...args: A) => void) =>
+        (...args: A): void => {
+          try {
+            callback(...args)
+          } catch (error) {
+            fail(failure(GrpcStatus.internal, `the answer cannot be read: ${String(error)}`))
+          }
+        }
+      stream.on(
+        'response',
+        guard((headers) => reply.headers(headers)),
+      )
+      stream.on(
+        'trailers',
+        guard((trailers) => reply.trailers(trailers)),
+      )
+      stream.on(
+        'data',
+        guard((chunk: Buffer) => {
+          const unwanted = reply.data(chunk)
+          if (unwanted !== undefined) fail(unwanted)
+        }),
+      )
       let streamError: Error | undefined
       stream.on('error', (error: Error) => {
         streamError = error
@@ -163,7 +185,7 @@ export class GrpcUnaryClient {
   }
 }
 
-/** What has arrived of one answer. */
+/** One answer, as far as it has arrived. */
 class Reply {
   #httpStatus: number | undefined
   #status: string | undefined
@@ -188,7 +210,7 @@ class Reply {
     if (typeof message === 'string') this.#statusMessage = percentDecoded(message)
   }
 
-  /** Undefined, or why no more of the answer is wanted. */
+  /** Gives undefined, or the reason why no more of the answer is wanted. */
   data(chunk: Buffer): GrpcError | undefined {
     try {
       this.#messages.push(...this.#framer.push(chunk))

@@ -2,7 +2,7 @@
 export interface KeyCounter {
   generated(durationMs: number): void
   failed(): void
-  /** A data key was not known, and the plugin asked. */
+  /** Counts a data key that was not known, so that the plugin was asked. */
   missed(): void
 }
 

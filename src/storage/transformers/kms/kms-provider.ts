@@ -30,9 +30,9 @@ export interface KmsProviderOptions {
 
 const HEALTHY_POLL_MS = 60_000
 const UNHEALTHY_POLL_MS = 10_000
-/** With the polls above: at least twelve attempts before writes stop. */
+/** How long a data key writes after the last success: with the polls above, at least twelve attempts. */
 const WRITE_STATE_MAX_TTL_MS = 3 * 60_000
-/** Health endpoints may be asked at any rate; the plugin is not. */
+/** So long a good answer holds: health endpoints may be asked at any rate, the plugin may not. */
 const HEALTHY_ANSWER_TTL_MS = 20_000
 const UNHEALTHY_ANSWER_TTL_MS = 3_000
 
@@ -59,7 +59,7 @@ export class KmsProvider {
     this.#logger = logger.child({ kms: name })
   }
 
-  /** The first status is awaited, but a plugin that is not up yet is no failure: it is asked again. */
+  /** Awaits the first status. A plugin that is not up yet is no failure: it is asked again. */
   async start(): Promise<void> {
     assert(this.#timer === undefined && !this.#stopped, 'a KMS provider starts once')
     await this.#poll()
@@ -115,7 +115,10 @@ export class KmsProvider {
     this.#last = { error, atMs: this.#clock.monotonicMs() }
   }
 
-  /** Everything that is wrong. A usable key ID is followed even when the plugin complains of something else. */
+  /**
+   * Gives everything that is wrong with a status. A usable key ID is followed even when the plugin complains of
+   * something else.
+   */
   async #examine(status: StatusResponse): Promise<string[]> {
     const problems: string[] = []
     if (status.healthz !== 'ok') problems.push(`its healthz says ${JSON.stringify(status.healthz)}`)
@@ -133,7 +136,7 @@ export class KmsProvider {
   }
 
   async #rotateIfKeyIdChanged(statusKeyId: string): Promise<string | undefined> {
-    // Counted from before the call, so that it is an upper bound.
+    // The time is counted from before the call, so that it is an upper bound.
     const expiresAtMs = this.#clock.now() + WRITE_STATE_MAX_TTL_MS
     if (this.#state?.source.keyId === statusKeyId) {
       this.#state = { ...this.#state, expiresAtMs }

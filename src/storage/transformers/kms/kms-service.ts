@@ -5,11 +5,11 @@ import { GrpcUnaryClient } from './grpc-unary.js'
 import { type Annotations, readMapEntry, readString, readWire, WireWriter } from './wire.js'
 
 export interface StatusResponse {
-  /** v2 or v2beta1. */
+  /** The version of the plugin's API: v2 or v2beta1. */
   readonly version: string
-  /** 'ok', or what is wrong. */
+  /** 'ok', or what is wrong with the plugin. */
   readonly healthz: string
-  /** The key that writes now. */
+  /** The ID of the key that the plugin encrypts with now. */
   readonly keyId: string
 }
 
@@ -34,7 +34,7 @@ export interface KmsService {
 }
 
 export interface GrpcKmsServiceOptions {
-  /** unix:///path, or unix:///@name for an abstract socket. */
+  /** The plugin's address: unix:///path, or unix:///@name for an abstract socket. */
   readonly endpoint: string
   readonly timeoutMs: number
   readonly clock: Clock

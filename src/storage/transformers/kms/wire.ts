@@ -1,6 +1,7 @@
 /**
  * Thread: any. The little of protobuf that the KMS messages need: bytes, strings, small enums and map<string, bytes>.
- * Zero values are left out, as proto3 does; fields go in ascending order and maps sorted, so equal input gives equal bytes.
+ * Zero values are left out, as proto3 does; fields go in ascending order and maps sorted, so equal input gives equal
+ * bytes.
  */
 
 import { TransformError } from '../../contract/transform-error.js'
@@ -51,15 +52,15 @@ export class WireWriter {
 
 export interface WireField {
   readonly field: number
-  /** Of a varint; 0 for others. */
+  /** The number of a varint; 0 for other fields. */
   readonly number: number
-  /** Of a length-delimited field; empty for others. A view, not a copy. */
+  /** The bytes of a length-delimited field, as a view; empty for other fields. */
   readonly bytes: Uint8Array
 }
 
 const NO_BYTES = new Uint8Array(0)
 
-/** Fields in the order they come; those of unknown numbers are the caller's to skip. */
+/** The fields in the order in which they come; the caller skips those it does not know. */
 export function* readWire(message: Uint8Array): Generator<WireField> {
   let at = 0
   const next = (): number => {

@@ -14,7 +14,7 @@ export const MAX_UPDATE_MANAGERS = 10
 
 const OLD_UPDATES_MANAGER = 'ancient-changes'
 
-/** Changes the map. */
+/** Folds the oldest updaters of the map, which is changed, into one entry a version. */
 export function capUpdateManagers(managed: Managed, limit = MAX_UPDATE_MANAGERS): void {
   const updaters = [...managed].filter(([, { manager }]) => manager.operation === 'Update')
   let count = updaters.length

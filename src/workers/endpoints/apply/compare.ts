@@ -43,7 +43,7 @@ function changeOf(type: TypeSchema, before: Json | undefined, after: Json | unde
   return jsonEqual(before, after) ? undefined : { modified: LEAF }
 }
 
-/** Only where a type says "any": an object that became a scalar or a list, or the other way round. */
+/** The change where a type says "any": an object became a scalar or a list, or the other way round. */
 function changeOfShape(type: TypeSchema, before: Json, was: string, after: Json, is: string): Change {
   const change: Change = { modified: LEAF }
   const removed = was === 'members' ? below(presence(type, before)) : undefined
@@ -79,8 +79,9 @@ function memberChanges(type: TypeSchema, before: Json, after: Json): Change | un
 
 function own(object: JsonObject, name: string): Json | undefined {
   const value = object[name]
-  // Only names that every object inherits can be there without being its own.
-  return value !== undefined && (typeof value !== 'object' || Object.hasOwn(object, name)) ? value : undefined
+  // What every object inherits are functions and its prototype: JSON has no function, so only those are asked about.
+  if (typeof value !== 'object' && typeof value !== 'function') return value
+  return Object.hasOwn(object, name) ? value : undefined
 }
 
 function itemChanges(list: ListSchema, before: Json, after: Json): Change | undefined {

@@ -36,7 +36,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** By manager, in the order of their identities. */
+/** The conflicts by manager, in the order of their identities. */
 export function conflictsOf(sets: readonly { manager: Manager; set: FieldSet }[]): Conflict[] {
   const sorted = [...sets].sort((a, b) => compareText(managerIdentity(a.manager), managerIdentity(b.manager)))
   return sorted.flatMap(({ manager, set }) => pathsOf(set).map((path) => ({ manager, path })))

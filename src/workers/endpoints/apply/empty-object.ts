@@ -3,7 +3,8 @@
  * that are written even when they are zero. Who creates an object does not own these.
  */
 import type { Json, JsonObject } from '../../../api/object.js'
-import type { FieldSchema, StructSchema, TypeSchema } from '../../../api/schema.js'
+import type { FieldSchema, StructSchema } from '../../../api/schema.js'
+import { zeroOfKind } from '../../../api/zero-values.js'
 
 export function emptyObject(schema: StructSchema): JsonObject {
   const object: JsonObject = {}
@@ -21,25 +22,5 @@ function emptyField({ type, presence }: FieldSchema): Json | undefined {
   // A Go struct is never empty, whatever its tag says; a time is one.
   if (type.kind === 'struct') return emptyObject(type)
   if (type.kind === 'time' || type.kind === 'micro-time') return null
-  return presence.omitEmpty ? undefined : zeroOf(type)
-}
-
-function zeroOf(type: TypeSchema): Json {
-  switch (type.kind) {
-    case 'boolean':
-      return false
-    case 'int32':
-    case 'int64':
-    case 'double':
-    case 'int-or-string':
-      return 0
-    case 'string':
-      return ''
-    case 'quantity':
-      return '0'
-    case 'duration':
-      return '0s'
-    default:
-      return null
-  }
+  return presence.omitEmpty ? undefined : zeroOfKind(type.kind)
 }

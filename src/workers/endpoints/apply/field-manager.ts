@@ -19,14 +19,15 @@ import { isObject } from '../patch/json-tree.js'
 import { capUpdateManagers } from './cap-managers.js'
 import { ConflictError } from './conflict.js'
 import { emptyObject } from './empty-object.js'
+import { fitsType } from './fits-type.js'
 import { fieldsLastApplied, KUBECTL, lastAppliedOf, withLastApplied } from './last-applied.js'
 import { merge } from './merge.js'
 import { TypedError } from './typed-error.js'
 import { type FieldFilter, Updater, type VersionConverter, type Versioned } from './updater.js'
-import { validateApplied } from './validate-applied.js'
+import { validateApplied, validateTyped } from './validate-applied.js'
 import { withoutNulls } from './without-nulls.js'
 
-/** Nobody owns what the server itself keeps. */
+/** Fields that nobody owns, because the server itself keeps them. */
 const STRIPPED = namedFields(
   'apiVersion',
   'kind',
@@ -42,33 +43,35 @@ const STRIPPED = namedFields(
   'metadata.resourceVersion',
 )
 
-/** Owns what was there when an object without managers is applied to for the first time. */
+/** The manager that owns what was there when an object without managers is applied to for the first time. */
 const BEFORE_FIRST_APPLY = 'before-first-apply'
 
 export interface FieldManagerOptions {
-  /** apps/v1 */
+  /** The version of the resource: `apps/v1`. */
   readonly apiVersion: string
   readonly kind: string
   readonly schema: StructSchema
-  /** '' for the resource itself. */
+  /** The subresource; '' for the resource itself. */
   readonly subresource?: string
-  /** By version: takes away the fields that the strategy resets, such as status on writes of the resource. */
+  /**
+   * Filters by version that take away the fields that the strategy resets, such as status on writes of the resource.
+   */
   readonly resetFields?: ReadonlyMap<string, FieldFilter>
-  /** Custom resources have no fields until they are set, and may hold nulls. */
+  /** Whether the resource is a custom one, whose fields are there only when they are set, and may be null. */
   readonly custom?: boolean
-  /** Without it there are no other versions: their managers are forgotten. */
+  /** Converts to other versions; without it the managers of other versions are forgotten. */
   readonly converter?: VersionConverter
 }
 
 export interface ApplyOptions {
   readonly force?: boolean
-  /** Milliseconds since 1970. */
+  /** The time of the write in milliseconds since 1970. */
   readonly now: number
 }
 
 export interface ApplyResult {
   readonly object: JsonObject
-  /** False when object and managers are as they were: nothing to write. */
+  /** False when object and managers are as they were, so that there is nothing to write. */
   readonly changed: boolean
 }
 
@@ -101,7 +104,12 @@ export class FieldManager {
     this.#updater = new Updater({
       converter: {
         schema: (version) => (version === apiVersion ? schema : converter?.schema(version)),
-        convert: (object, version) => converter?.convert(object, version) ?? object,
+        convert: (object, version) => {
+          const converted = converter?.convert(object, version) ?? object
+          const other = custom ? converter?.schema(version) : undefined
+          if (other !== undefined) validateTyped(other, converted)
+          return converted
+        },
       },
       filter: (version) => resetFields?.get(version),
     })
@@ -128,7 +136,7 @@ export class FieldManager {
     }
   }
 
-  /** The configuration applied to the live object, undefined when there is none yet. Throws a StatusError. */
+  /** The configuration applied to the live object, which is undefined when there is none yet. Throws a StatusError. */
   apply(live: JsonObject | undefined, applied: JsonObject, manager: string, options: ApplyOptions): ApplyResult {
     this.#checkKind(applied)
     const managed = decodeManagedFields(entriesOf(live), 'stored')
@@ -149,6 +157,10 @@ export class FieldManager {
   #update(live: JsonObject | undefined, next: JsonObject, managed: Managed, manager: string, time: string): void {
     // An object that has lost its managers, or never had any, is not given new ones by an update.
     if (managed.size === 0 && uidOf(live) !== undefined) return
+    // A custom object may be of any type until it is validated, and what is stored may be older than its schema.
+    if (this.#custom)
+      for (const object of [live, next])
+        if (object !== undefined && !fitsType(this.#schema, object)) validateTyped(this.#schema, object)
     this.#own(live ?? this.#empty, next, managed, this.#manager(manager, 'Update'), time)
     capUpdateManagers(managed)
   }
@@ -171,7 +183,7 @@ export class FieldManager {
     }
   }
 
-  /** kubectl may take what its client-side apply had set, as long as it is unchanged. */
+  /** An apply by kubectl may take what its client-side apply had set, as long as it is unchanged. */
   #applyOrTakeOver(
     base: JsonObject,
     applied: JsonObject,
@@ -226,7 +238,7 @@ export class FieldManager {
   }
 
   /**
-   * What was applied empty is there, empty, though all that was in it has been removed. (Kubernetes loses it, as in
+   * A value that was applied empty stays, empty, when all that was in it has been removed. (Kubernetes loses it, as in
    * `emptyDir: {}` after `emptyDir: {medium: Memory}`.)
    */
   #settled(live: JsonObject | undefined, applied: JsonObject, next: JsonObject): JsonObject {
@@ -241,7 +253,7 @@ export class FieldManager {
     const entries = entriesOf(next)
     if (entries === undefined) return stored()
     if (isReset(entries)) return new Map()
-    // A request that leaves them as they are is by far the most common.
+    // Most requests leave the managed fields as they are.
     if (entries === entriesOf(live)) return stored()
     const given = decodeManagedFields(entries, 'request')
     return given === undefined || given.size === 0 ? stored() : given
@@ -265,7 +277,7 @@ export class FieldManager {
     }
   }
 
-  /** RFC 3339 with seconds; most writes come in the same second as the one before. */
+  /** A time in RFC 3339 with seconds; most writes come in the same second as the one before. */
   #timeText(now: number): string {
     const second = Math.floor(now / 1000)
     if (second !== this.#second) this.#secondText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`

@@ -8,7 +8,7 @@ export interface PlannedField {
   readonly name: string
   readonly element: string
   readonly type: TypeSchema
-  /** Its place among the fields in the order of FieldsV1. */
+  /** The place of the field in the order of FieldsV1. */
   readonly rank: number
 }
 
@@ -17,7 +17,7 @@ export interface StructPlan {
   readonly byElement: ReadonlyMap<string, PlannedField>
 }
 
-/** A memo: as long as the type lives, so does its plan. */
+/** Plans by type: a plan lives as long as its type. */
 const plans = new WeakMap<StructSchema, StructPlan>()
 
 export function planOf(struct: StructSchema): StructPlan {
@@ -37,9 +37,9 @@ export function planOf(struct: StructSchema): StructPlan {
 
 export interface PlannedKey {
   readonly name: string
-  /** As it begins in the element: "name": */
+  /** The key as it begins in an element: `"name":`. */
   readonly label: string
-  /** What an item has that does not say. */
+  /** The value of an item that does not say its key. */
   readonly zero: Json | undefined
 }
 

@@ -1,7 +1,7 @@
 /** Thread: any. An object that does not fit its type, as far as apply must know: where, and what is wrong. */
 
 export interface TypedProblem {
-  /** .spec.containers[name="a"] */
+  /** The place of the value: `.spec.containers[name="a"]`. */
   readonly path: string
   readonly message: string
 }

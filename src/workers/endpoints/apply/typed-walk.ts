@@ -11,7 +11,7 @@ export const ANY: TypeSchema = { kind: 'any' }
 
 export type Shape = 'leaf' | 'members' | 'items'
 
-/** Null takes the shape of its type; of `any` that is members. */
+/** The shape of a value. Null takes the shape of its type, and members where the type is `any`. */
 export function shapeOf(type: TypeSchema, value: Json): Shape {
   switch (type.kind) {
     case 'struct':
@@ -20,7 +20,7 @@ export function shapeOf(type: TypeSchema, value: Json): Shape {
     case 'list':
       return type.listType === 'atomic' ? 'leaf' : 'items'
     case 'any':
-      // What a Go type keeps as raw JSON is one value; what a custom resource leaves open is as granular as it is.
+      // What a Go type keeps as raw JSON is one value; what a custom resource leaves open is as granular as its value.
       return type.name === undefined && (value === null || isObject(value)) ? 'members' : 'leaf'
     default:
       return 'leaf'
@@ -55,7 +55,7 @@ function keyedItemElement(list: ListSchema, item: Json): string {
   if (!isObject(item)) throw problem('associative list with keys may not have non-map elements')
   let text = ''
   for (const { name, label, zero } of listPlanOf(list)) {
-    const value = item[name] ?? zero
+    const value = Object.hasOwn(item, name) ? item[name] : zero
     if (typeof value === 'object' && value !== null)
       throw problem('associative list with keys may not have non-scalar keys')
     if (value !== undefined) text += text === '' ? label + scalarText(value) : `,${label}${scalarText(value)}`
@@ -69,7 +69,7 @@ function keyedItemElement(list: ListSchema, item: Json): string {
 
 const problem = (message: string): TypedError => new TypedError([{ path: '', message }])
 
-/** The items of a list by their element; of an element that occurs more often, all of them. */
+/** The items of a list by their element; an element that occurs more than once leads to all of its items. */
 export function indexItems(list: ListSchema, items: readonly Json[]): Map<string, Json | Json[]> {
   const index = new Map<string, Json | Json[]>()
   const repeated = new Set<string>()

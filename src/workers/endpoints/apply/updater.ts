@@ -14,7 +14,7 @@ import { merge } from './merge.js'
 import { fieldsOf, reconciled, withNamedFields } from './object-fields.js'
 import { removeFields } from './remove-fields.js'
 
-/** What has no place in anybody's set: fields that the strategy resets on every write of this (sub)resource. */
+/** Takes out fields that nobody owns, because the strategy resets them on every write of this (sub)resource. */
 export type FieldFilter = (set: FieldSet) => FieldSet
 
 /** An object at one version of its kind. */
@@ -26,7 +26,7 @@ export interface Versioned {
 
 /** Objects of one kind at its other versions. */
 export interface VersionConverter {
-  /** Undefined when there is no such version (any more). */
+  /** The schema of a version; undefined when the version does not exist (any more). */
   schema(apiVersion: string): StructSchema | undefined
   convert(object: JsonObject, apiVersion: string): JsonObject
 }
@@ -45,7 +45,7 @@ export class Updater {
     this.#filter = filter
   }
 
-  /** The fields that the update changed, after taking them from the others. Changes the map. */
+  /** Gives the fields that the update changed, after taking them from the others in the map. */
   update(live: Versioned, next: Versioned, managed: Managed): FieldSet {
     this.#reconcile(managed)
     const changes = this.#compare(live, next)
@@ -54,7 +54,9 @@ export class Updater {
     return this.#filter(next.apiVersion)?.(own) ?? own
   }
 
-  /** The object with the configuration applied, undefined when it is as it was. Changes the map; throws a ConflictError. */
+  /**
+   * The object with the configuration applied; undefined when it is as it was. Changes the map; throws a ConflictError.
+   */
   apply(
     live: Versioned,
     config: JsonObject,
@@ -124,7 +126,7 @@ export class Updater {
     return { apiVersion, schema, object: this.#converter.convert(value.object, apiVersion) }
   }
 
-  /** Sets as today's types have them; managers of versions that are gone are dropped. */
+  /** Brings the sets to today's types; managers of versions that are gone are dropped. */
   #reconcile(managed: Managed): void {
     for (const [key, owned] of managed) {
       const schema = this.#converter.schema(owned.manager.apiVersion)
@@ -137,7 +139,7 @@ export class Updater {
     }
   }
 
-  /** Removes what the applier owned before and nobody owns now. */
+  /** Removes the fields that the applier owned before and nobody owns now. */
   #prune(merged: Versioned, managed: Managed, lastVersion: string, last: FieldSet): Versioned {
     const before = this.#at(merged, lastVersion)
     if (before === undefined || isEmpty(last)) return merged
@@ -148,7 +150,10 @@ export class Updater {
     return this.#at(pruned, merged.apiVersion) ?? merged
   }
 
-  /** What somebody owns stays, in whichever version they own it. The version of the pruned object goes first. */
+  /**
+   * Adds back the fields that somebody owns, in whichever version they own them, beginning with the version of the
+   * pruned object.
+   */
   #addBackOwned(merged: Versioned, pruned: Versioned, managed: Managed): Versioned {
     const byVersion = new Map<string, FieldSet>([[pruned.apiVersion, LEAF]])
     for (const { manager, set } of managed.values())
@@ -167,7 +172,10 @@ export class Updater {
     return kept
   }
 
-  /** Of what pruning took away, only what the applier owned stays away: the rest was below or beside it. */
+  /**
+   * Of the fields that pruning took away only those that the applier owned stay away: the others were below or beside
+   * them.
+   */
   #removeDangling(merged: Versioned, pruned: Versioned, last: FieldSet): Versioned {
     const kept = this.#at(pruned, merged.apiVersion)
     if (kept === undefined) return merged

@@ -7,14 +7,37 @@ import { isObject } from '../patch/json-tree.js'
 import { TypedError, type TypedProblem } from './typed-error.js'
 import { itemElement, memberType } from './typed-walk.js'
 
-/** Throws a TypedError that names everything wrong. */
-export function validateApplied(type: StructSchema, config: JsonObject): void {
-  const problems: TypedProblem[] = []
-  validate(type, config, '', problems)
-  if (problems.length > 0) throw new TypedError(problems)
+/** What is wrong, gathered on the way. */
+class Problems {
+  readonly found: TypedProblem[] = []
+  /** Whether items of one name may occur more than once. */
+  readonly repeats: boolean
+
+  constructor(repeats: boolean) {
+    this.repeats = repeats
+  }
+
+  push(problem: TypedProblem): void {
+    this.found.push(problem)
+  }
 }
 
-function validate(type: TypeSchema, value: Json, path: string, problems: TypedProblem[]): void {
+/** Throws a TypedError that names everything that is wrong. */
+export function validateApplied(type: StructSchema, config: JsonObject): void {
+  check(type, config, new Problems(false))
+}
+
+/** The same for an object that is stored or to be stored: it may have an item of a list more than once. */
+export function validateTyped(type: StructSchema, object: JsonObject): void {
+  check(type, object, new Problems(true))
+}
+
+function check(type: StructSchema, object: JsonObject, problems: Problems): void {
+  validate(type, object, '', problems)
+  if (problems.found.length > 0) throw new TypedError(problems.found)
+}
+
+function validate(type: TypeSchema, value: Json, path: string, problems: Problems): void {
   if (value === null || type.kind === 'any') return
   if (type.kind === 'struct' || type.kind === 'map') validateMembers(type, value, path, problems)
   else if (type.kind === 'list') validateItems(type, value, path, problems)
@@ -24,7 +47,7 @@ function validate(type: TypeSchema, value: Json, path: string, problems: TypedPr
   }
 }
 
-function validateMembers(type: TypeSchema, value: Json, path: string, problems: TypedProblem[]): void {
+function validateMembers(type: TypeSchema, value: Json, path: string, problems: Problems): void {
   if (!isObject(value)) {
     problems.push({ path, message: `expected map, got ${describe(value)}` })
     return
@@ -41,7 +64,7 @@ function validateMembers(type: TypeSchema, value: Json, path: string, problems: 
   }
 }
 
-function validateItems(list: ListSchema, value: Json, path: string, problems: TypedProblem[]): void {
+function validateItems(list: ListSchema, value: Json, path: string, problems: Problems): void {
   if (!Array.isArray(value)) {
     problems.push({ path, message: `expected list, got ${describe(value)}` })
     return
@@ -50,13 +73,14 @@ function validateItems(list: ListSchema, value: Json, path: string, problems: Ty
   for (const [i, item] of value.entries()) {
     const element = list.listType === 'atomic' ? `i:${i}` : nameItem(list, item, i, path, problems)
     if (element === undefined) return
-    if (seen.has(element)) problems.push({ path, message: `duplicate entries for key ${elementText(element)}` })
+    if (seen.has(element) && !problems.repeats)
+      problems.push({ path, message: `duplicate entries for key ${elementText(element)}` })
     seen.add(element)
     validate(list.items, item, path + elementText(element), problems)
   }
 }
 
-function nameItem(list: ListSchema, item: Json, i: number, path: string, problems: TypedProblem[]): string | undefined {
+function nameItem(list: ListSchema, item: Json, i: number, path: string, problems: Problems): string | undefined {
   try {
     return itemElement(list, item)
   } catch (error) {

@@ -1,8 +1,8 @@
-/** Thread: any. Removing fields leaves null where everything was removed; in the end nothing is there. */
+/** Thread: any. Removing fields leaves null where everything was removed; here these nulls go. */
 import type { Json, JsonObject } from '../../../api/object.js'
 import type { TypeSchema } from '../../../api/schema.js'
 import { isObject, setMember, shallowCopy } from '../patch/json-tree.js'
-import { memberType } from './typed-walk.js'
+import { indexItems, itemElement, memberType } from './typed-walk.js'
 
 /**
  * The value without members that are null, unless one of the sources has the same null: then somebody meant it. In a map of
@@ -11,7 +11,15 @@ import { memberType } from './typed-walk.js'
 export function withoutNulls(type: TypeSchema, value: Json, sources: readonly (Json | undefined)[]): Json {
   if (Array.isArray(value)) {
     if (type.kind !== 'list' || type.listType !== 'map') return value
-    const items = value.map((item) => withoutNulls(type.items, item, []))
+    const known = sources.filter((source) => Array.isArray(source)).map((source) => indexItems(type, source))
+    const items = value.map((item) => {
+      const element = known.length === 0 ? '' : itemElement(type, item)
+      return withoutNulls(
+        type.items,
+        item,
+        known.map((index) => index.get(element)),
+      )
+    })
     return items.some((item, i) => item !== value[i]) ? items : value
   }
   if (!isObject(value) || (type.kind !== 'struct' && type.kind !== 'map') || type.atomic) return value

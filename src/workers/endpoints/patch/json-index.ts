@@ -3,7 +3,7 @@ import type { Json } from '../../../api/object.js'
 
 export class JsonIndex<T> {
   readonly #scalars = new Map<Json, T>()
-  /** By their text with sorted keys: merge keys are scalars, but a client may send anything. */
+  /** Trees by their text with sorted keys: merge keys are scalars, but a client may send anything. */
   readonly #trees = new Map<string, T>()
 
   get size(): number {
@@ -22,7 +22,7 @@ export class JsonIndex<T> {
 
 const isTree = (value: Json): value is object & Json => typeof value === 'object' && value !== null
 
-/** One number has one form, whichever it was read as. */
+/** The one form of a scalar: a number may have been read in several. */
 function scalarOf(value: Json): Json {
   if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value

@@ -6,21 +6,21 @@
 import type { Json, JsonObject } from '../../../api/object.js'
 import { parseIndex, parsePointer } from './json-pointer.js'
 import { assertDepth, isObject, jsonEqual, jsonLength, ownValue, setMember, shallowCopy } from './json-tree.js'
-import { badRequest, PatchError, unprocessable } from './patch-error.js'
+import { badRequest, PatchError, PatchTestError, unprocessable } from './patch-error.js'
 
-/** As kube-apiserver limits it. */
+/** The limit of kube-apiserver. */
 export const MAX_OPERATIONS = 10_000
 
-/** What `copy` may add in one patch: as much as a whole request may hold. */
+/** The most bytes that `copy` may add in one patch: as many as a whole request may hold. */
 export const MAX_COPIED_BYTES = 3 * 1024 * 1024
 
 interface Operation {
   readonly op: string
-  /** The path is empty: the whole document. */
+  /** Whether the path is empty, and means the whole document. */
   readonly whole: boolean
   readonly path: readonly string[]
   readonly from: readonly string[] | undefined
-  /** Null when there is none. */
+  /** The value of the operation; null when it has none. */
   readonly value: Json
 }
 
@@ -38,7 +38,7 @@ export function applyJsonPatch(document: Json, patch: Json): Json {
   return run.root
 }
 
-/** What Go's decoder would refuse: 400, where a wrong but well-formed operation is 422. */
+/** Refuses operations that Go's decoder would refuse with 400; a wrong but well-formed one is 422. */
 function checkShape(operation: Json): void {
   if (operation === null) return
   if (!isObject(operation)) throw badRequest('error decoding patch: an operation of a JSON patch is an object')
@@ -137,7 +137,7 @@ class JsonPatchRun {
     const value = found ?? null
     this.#copiedBytes += jsonLength(value)
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw unprocessable(`more than ${MAX_COPIED_BYTES} bytes copied`)
-    // From now on two places hold it, and whatever is in it.
+    // From now on the value stands in two places, so that nothing in it belongs to one alone.
     this.#own = new Set()
     this.#add(path, value)
   }
@@ -147,7 +147,7 @@ class JsonPatchRun {
     const parent = whole ? undefined : this.#parent(path)
     const found = whole ? this.root : this.#get(path)
     if (found === undefined && value === null && isObject(parent)) return
-    if (found === undefined || !jsonEqual(found, value)) throw unprocessable(`test failed at ${pointerText(path)}`)
+    if (found === undefined || !jsonEqual(found, value)) throw new PatchTestError(`test failed at ${pointerText(path)}`)
   }
 
   #get(path: readonly string[]): Json | undefined {
@@ -168,7 +168,7 @@ class JsonPatchRun {
     return parent
   }
 
-  /** The container that holds the last token, and all above it, as copies of our own. */
+  /** The container that holds the last token; it and all above it are copied first. */
   #ownParent(path: readonly string[]): JsonObject | Json[] {
     this.#parent(path)
     let container = this.#owned(this.root)

@@ -53,7 +53,7 @@ export function jsonEqual(a: Json | undefined, b: Json | undefined, depth = 0): 
   return count === 0
 }
 
-/** Bytes of the value as JSON text, near enough for a limit. */
+/** The bytes of the value as JSON text, near enough for a limit. */
 export function jsonLength(value: Json | undefined, depth = 0): number {
   if (value === undefined) return 0
   if (typeof value === 'string') return value.length + 2
@@ -65,7 +65,7 @@ export function jsonLength(value: Json | undefined, depth = 0): number {
   return length
 }
 
-/** Refuses a tree that is too deep, standing that deep already; does not recurse itself. */
+/** Refuses a tree that is too deep when it stands at this depth; does not recurse itself. */
 export function assertDepth(value: Json, at = 0): void {
   if (typeof value !== 'object' || value === null) return
   let level: Json[] = [value]

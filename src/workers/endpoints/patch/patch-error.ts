@@ -27,6 +27,13 @@ export class PatchError extends Error {
   }
 }
 
+/** A `test` of a JSON patch found something else. */
+export class PatchTestError extends PatchError {
+  constructor(message: string) {
+    super('PatchUnprocessable', message)
+  }
+}
+
 const STATUS: Readonly<Record<PatchErrorCode, (message: string) => StatusError>> = {
   PatchBadRequest: newBadRequest,
   PatchTooLarge: newRequestEntityTooLarge,

@@ -11,13 +11,13 @@ export interface PatchMeta {
 
 const ANY: TypeSchema = { kind: 'any' }
 
-/** Of a member that is an object on both sides. */
+/** The meta of a member that is an object on both sides. */
 export function metaForObject(parent: TypeSchema, key: string): PatchMeta {
   const { type, strategies } = memberOf(parent, key)
   return { strategy: strategies.includes('replace') ? 'replace' : 'merge', mergeKey: undefined, type }
 }
 
-/** Of a member that is a list on both sides. */
+/** The meta of a member that is a list on both sides. */
 export function metaForList(parent: TypeSchema, key: string): PatchMeta {
   const { type, strategies } = memberOf(parent, key)
   if (type.kind !== 'list') return { strategy: 'replace', mergeKey: undefined, type: ANY }

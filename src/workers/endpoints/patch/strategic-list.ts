@@ -46,7 +46,7 @@ export function mergeList(
   return orderMerged(merged, special.patch, special.original, identity)
 }
 
-/** Items of the patch that are directives: delete an item, or replace the whole list. */
+/** Carries out the items of the patch that are directives: they delete an item, or replace the whole list. */
 function applySpecialItems(
   original: readonly JsonObject[],
   patch: readonly JsonObject[],
@@ -77,7 +77,7 @@ function applySpecialItems(
   return replace ? { original: plain, patch: [] } : { original: remaining, patch: plain }
 }
 
-/** All items of a list that merges are of one kind; lists of lists have no merge. */
+/** The kind of the items of a list, which must be one; lists of lists do not merge. */
 function itemKind(items: readonly Json[]): string {
   const kinds = new Set(items.map(kindOf))
   const [kind] = kinds

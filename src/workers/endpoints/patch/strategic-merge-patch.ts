@@ -71,7 +71,10 @@ function applyDirective(directive: Json, patch: JsonObject): JsonObject {
   return replaced
 }
 
-/** The original, copied, with only the keys that $retainKeys names; all of them when the patch has no such directive. */
+/**
+ * A copy of the original with only the keys that $retainKeys names; with all of them when the patch has no such
+ * directive.
+ */
 function retainKeys(original: JsonObject, patch: JsonObject): JsonObject {
   const kept = ownValue(patch, RETAIN_KEYS)
   if (kept === undefined) return shallowCopy(original)

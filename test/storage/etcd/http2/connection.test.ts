@@ -7,6 +7,7 @@ import { Http2Connection } from '#keelson/storage/etcd/http2/connection.js'
 import { ErrorCode } from '#keelson/storage/etcd/http2/frames.js'
 import { encodeHeaders } from '#keelson/storage/etcd/http2/hpack.js'
 import type { Http2Stream } from '#keelson/storage/etcd/http2/stream.js'
+import { until } from '../../../support/until.js'
 
 const BLOCK = encodeHeaders({ ':method': 'POST', ':scheme': 'http', ':path': '/x', ':authority': 'here' })
 const WINDOW = 64 * 1024
@@ -155,10 +156,10 @@ t.test('a stream that is not read stops its server, and nobody else', async (t) 
   const held = ask(connection)
   held.stream.pause()
   const other = ask(connection)
-  while (other.got() < 1_000_000) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => other.got() >= 1_000_000, { what: 'a megabyte of the stream that is read' })
   t.equal(held.got(), 0)
   held.stream.resume()
-  while (held.got() < 1_000_000) await new Promise((resolve) => setImmediate(resolve))
+  await until(() => held.got() >= 1_000_000, { what: 'a megabyte of the stream that was held' })
   held.stream.close(ErrorCode.cancel)
   t.equal((await held.answer).error, undefined)
 })
@@ -299,3 +300,28 @@ t.test(
     t.equal((await first.answer).body.toString(), 'done')
   },
 )
+
+for (const where of ['onHeaders', 'onData', 'onEnd', 'onClose'] as const)
+  t.test(`who throws in ${where} ends the connection, and everybody on it is told`, async (t) => {
+    const port = await serve(t, (stream) => {
+      stream.respond({ ':status': 200 })
+      stream.end('hello')
+    })
+    const { connection, closed } = await connect(t, port)
+    const bang = (): never => {
+      throw new Error('bang')
+    }
+    const told: string[] = []
+    const silent = {
+      onHeaders: () => undefined,
+      onData: () => undefined,
+      onEnd: () => undefined,
+      onClose: () => undefined,
+    }
+    const other = connection.request(BLOCK, { ...silent, onClose: () => told.push('other') })
+    connection.request(BLOCK, { ...silent, [where]: bang }).end(Buffer.from('x'))
+    t.equal((await closed).message, 'bang')
+    t.ok(connection.closed)
+    t.same(told, ['other'])
+    t.ok(other)
+  })

@@ -1,0 +1,157 @@
+/**
+ * Custom resources: how long it takes until the last of many definitions is served and what memory each takes, then objects of
+ * one of them. A definition has 20 KB of schema, with 60 objects in it; an object has 12.8 KB and all of them.
+ */
+import autocannon from 'autocannon'
+import type { Row, Scenario } from './results.js'
+import { processorSeconds, residentBytes, type Target } from './servers.js'
+import { request } from './workload.js'
+
+export const OBJECTS = 3000
+/** Ascending: further definitions come beside those that are there. */
+export const DEFINITIONS = [300, 2000] as const
+
+const GROUPS = 50
+const CREATORS = 8
+const CONNECTIONS = 16
+const LISTS = 3
+const PARTS = 60
+const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+const WORDS = 'What this part of the thing is for, and what happens when it is changed while it is in use. '
+
+export type Measured = Pick<Row, 'value' | 'unit'> & Partial<Row>
+type Report = (scenario: Scenario, size: number, measured: Measured) => void
+
+const partNames = Array.from({ length: PARTS }, (_, i) => `part${i}`)
+
+function definition(i: number): { readonly name: string; readonly path: string; readonly body: object } {
+  const group = `g${i % GROUPS}.bench.example.com`
+  const plural = `thing${i}s`
+  const part = {
+    type: 'object',
+    description: WORDS.repeat(2),
+    properties: {
+      name: { type: 'string', maxLength: 256, description: 'The name of it.' },
+      count: { type: 'integer', minimum: 0, default: 1 },
+      on: { type: 'boolean' },
+    },
+  }
+  const spec = { type: 'object', properties: Object.fromEntries(partNames.map((name) => [name, part])) }
+  const name = `${plural}.${group}`
+  return {
+    name,
+    path: `/apis/${group}/v1/namespaces/default/${plural}`,
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
+      spec: {
+        group,
+        scope: 'Namespaced',
+        names: { plural, kind: `Thing${i}`, singular: `thing${i}`, listKind: `Thing${i}List` },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            subresources: { status: {} },
+            schema: {
+              openAPIV3Schema: {
+                type: 'object',
+                properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+              },
+            },
+          },
+        ],
+      },
+    },
+  }
+}
+
+const CREATED = JSON.stringify({
+  apiVersion: 'g0.bench.example.com/v1',
+  kind: 'Thing0',
+  metadata: { generateName: 'thing-' },
+  spec: Object.fromEntries(partNames.map((name) => [name, { name: 'x'.repeat(130), count: 7, on: true }])),
+})
+
+/** Everything, on a server that has nothing else to do. Reports each figure as it comes. */
+export async function measureCustom(target: Target, report: Report): Promise<void> {
+  await request(target, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
+  const empty = memoryOf(target)
+  let there = 0
+  for (const count of DEFINITIONS) {
+    report('definitions', count, await counted(target, count - there, () => define(target, there, count)))
+    there = count
+    const { now } = (await settledMemory(target)) ?? { now: 0 }
+    if (empty !== undefined) report('definitions-memory', count, { value: (now - empty.now) / count, unit: 'bytes' })
+  }
+  const before = await settledMemory(target)
+  report('custom-create', OBJECTS, await counted(target, OBJECTS, () => createObjects(target)))
+  const after = await settledMemory(target)
+  if (before !== undefined && after !== undefined)
+    report('custom-memory', OBJECTS, { value: after.now - before.now, unit: 'bytes' })
+  report('custom-list', OBJECTS, await listObjects(target))
+}
+
+/** With the processor time of the whole server for one: what a busy machine does not change. */
+async function counted({ process: server }: Target, count: number, work: () => Promise<Measured>): Promise<Measured> {
+  const before = processorSeconds(server)
+  const measured = await work()
+  const after = processorSeconds(server)
+  if (before === undefined || after === undefined) return measured
+  return { ...measured, processorMicroseconds: ((after - before) / count) * 1e6 }
+}
+
+/** The milliseconds until the last of them was served. */
+async function define(target: Target, from: number, to: number): Promise<Measured> {
+  const started = performance.now()
+  let next = from
+  const work = async (): Promise<void> => {
+    while (next < to) {
+      const { body, path } = definition(next++)
+      const { status, bytes } = await request(target, 'POST', COLLECTION, body)
+      if (status !== 201) throw new Error(`a definition: ${status} ${bytes.toString().slice(0, 300)}`)
+      while ((await request(target, 'GET', `${path}?limit=1`)).status !== 200) await pause(2)
+    }
+  }
+  await Promise.all(Array.from({ length: CREATORS }, work))
+  return { value: performance.now() - started, unit: 'ms' }
+}
+
+async function createObjects(target: Target): Promise<Measured> {
+  const { non2xx, errors, duration, latency, requests } = await autocannon({
+    url: `${target.url}${definition(0).path}`,
+    method: 'POST',
+    connections: CONNECTIONS,
+    amount: OBJECTS,
+    headers: { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' },
+    body: CREATED,
+    tlsOptions: { rejectUnauthorized: false },
+  })
+  if (non2xx + errors > 0) throw new Error(`${non2xx + errors} of ${requests.total} objects were not created`)
+  return { value: OBJECTS / duration, unit: 'per second', p50Ms: latency.p50, p99Ms: latency.p99 }
+}
+
+async function listObjects(target: Target): Promise<Measured> {
+  const times: number[] = []
+  let answerBytes = 0
+  for (let i = 0; i < LISTS; i++) {
+    const started = performance.now()
+    const { bytes } = await request(target, 'GET', definition(0).path)
+    times.push(performance.now() - started)
+    answerBytes = bytes.byteLength
+  }
+  return { value: times.sort((a, b) => a - b)[Math.floor(LISTS / 2)]!, unit: 'ms', answerBytes }
+}
+
+const memoryOf = ({ process: server }: Target): { readonly now: number } | undefined =>
+  server === undefined ? undefined : residentBytes(server)
+
+/** What is garbage goes when nobody asks for anything. */
+async function settledMemory(target: Target): Promise<{ readonly now: number } | undefined> {
+  await pause(5000)
+  return memoryOf(target)
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))

@@ -1,0 +1,95 @@
+/**
+ * Thread: controllers. The resources that are served, as controllers know them: where the objects lie in memory, and by which
+ * group, version and name they are written. Resources come and go while controllers run; whoever follows all of them listens.
+ */
+import type { ResourceInfo } from '../../api/catalogue.js'
+import { formatGroupResource, formatGroupVersion, type GroupVersionResource } from '../../api/group-version.js'
+
+export interface ControlledResource extends GroupVersionResource {
+  /** The name by which controllers ask for it: `pods`, `deployments.apps`. */
+  readonly id: string
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+  readonly arena: string
+  readonly keyPrefix: string
+}
+
+/** The part of a served path that controllers use: workers/scheme/served.ts makes it. */
+export interface ResourcePath {
+  readonly info: ResourceInfo
+  readonly arena: string
+  readonly keyPrefix: string
+  /** Whether memory holds the objects in the version of this path. */
+  readonly direct: boolean
+}
+
+export class ControlledResources {
+  readonly #paths: () => readonly ResourcePath[]
+  readonly #listeners = new Set<() => void>()
+  #byId: Map<string, ControlledResource> | undefined
+  #byKind = new Map<string, ControlledResource>()
+
+  /** `paths` gives what is served now. */
+  constructor(paths: () => readonly ResourcePath[]) {
+    this.#paths = paths
+  }
+
+  /** Undefined when the resource is not served. */
+  find(id: string): ControlledResource | undefined {
+    return this.#table().get(id)
+  }
+
+  /** The resource of a kind in any of its served versions. */
+  findKind(apiVersion: string, kind: string): ControlledResource | undefined {
+    this.#table()
+    return this.#byKind.get(`${apiVersion} ${kind}`)
+  }
+
+  all(): ControlledResource[] {
+    return [...this.#table().values()]
+  }
+
+  /** Must be called when what is served has changed. */
+  changed(): void {
+    this.#byId = undefined
+    for (const listener of [...this.#listeners]) listener()
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #table(): Map<string, ControlledResource> {
+    if (this.#byId !== undefined) return this.#byId
+    const stored = this.#paths().filter(({ info }) => info.storageVersionHash !== undefined)
+    const byArena = new Map<string, ControlledResource>()
+    for (const path of stored) if (path.direct && !byArena.has(path.arena)) byArena.set(path.arena, controlled(path))
+    this.#byId = new Map([...byArena.values()].map((resource) => [resource.id, resource]))
+    this.#byKind = new Map()
+    for (const { info, arena } of stored) {
+      const resource = byArena.get(arena)
+      if (resource !== undefined) this.#byKind.set(`${formatGroupVersion(info)} ${info.kind}`, resource)
+    }
+    return this.#byId
+  }
+}
+
+function controlled({ info, arena, keyPrefix }: ResourcePath): ControlledResource {
+  const { group, version, resource, kind, namespaced, verbs } = info
+  const apiVersion = formatGroupVersion(info)
+  return {
+    id: formatGroupResource(info),
+    group,
+    version,
+    resource,
+    apiVersion,
+    kind,
+    namespaced,
+    verbs,
+    arena,
+    keyPrefix,
+  }
+}
