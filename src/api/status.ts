@@ -253,6 +253,24 @@ export function newGenericServerResponse(code: 404 | 405 | 422): StatusError {
   return failure(code, reason, message, {})
 }
 
+/**
+ * A path whose resource was served when the request began and is not any more: its definition has gone, or has lost the version.
+ * Clients are told what they would have been told a moment later, the words of an unknown path.
+ */
+export class NotServed extends StatusError {
+  constructor() {
+    super(newGenericServerResponse(404).status)
+  }
+}
+
+/** The answer to a path that is unknown: plain text, in every form that a client may ask for. */
+export const UNKNOWN_PATH = {
+  status: 404,
+  contentType: 'text/plain; charset=utf-8',
+  headers: ['X-Content-Type-Options', 'nosniff'],
+  text: '404 page not found\n',
+} as const
+
 const WORDS: Readonly<Record<FieldError['type'], string>> = {
   FieldValueNotFound: 'Not found',
   FieldValueRequired: 'Required value',

@@ -1,14 +1,9 @@
 /** Thread: main. Paths that are no resources: health, version, metrics, discovery, documents, the index. */
+import { UNKNOWN_PATH } from '../../api/status.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Exchange } from '../http/exchange.js'
 
 export type PathHandler = (exchange: Exchange, query: URLSearchParams, rest: string) => Promise<void> | undefined
-
-const NOT_FOUND = {
-  status: 404,
-  contentType: 'text/plain; charset=utf-8',
-  headers: ['X-Content-Type-Options', 'nosniff'],
-}
 
 export class NonResourcePaths {
   readonly #exact = new Map<string, PathHandler>()
@@ -54,6 +49,7 @@ export class NonResourcePaths {
   }
 
   notFound(exchange: Exchange): void {
-    exchange.respond(NOT_FOUND, '404 page not found\n')
+    const { text, ...head } = UNKNOWN_PATH
+    exchange.respond(head, text)
   }
 }

@@ -6,7 +6,7 @@
 import type { ResourceInfo } from '../../api/catalogue.js'
 import { formatGroupResource, formatGroupVersion } from '../../api/group-version.js'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
-import { newGenericServerResponse } from '../../api/status.js'
+import { NotServed } from '../../api/status.js'
 import type { ObjectConverter } from '../../apiextensions/conversion/interface.js'
 import type { CompiledVersion } from '../../apiextensions/definitions/definition-source.js'
 import { customRules, plainConversion, scalePaths } from '../../registry/generic/custom-rules.js'
@@ -29,14 +29,14 @@ export interface CustomParts {
 /** Gives the converter of a definition whose versions a webhook converts. */
 export type ConverterSource = (definition: ResourceDefinition) => ObjectConverter
 
-/** Undefined for built-in resources. Throws a 404 when the definition has gone, or has lost the version, meanwhile. */
+/** Undefined for built-in resources. Throws NotServed when the definition has gone, or has lost the version, meanwhile. */
 export function customParts(scheme: Scheme, info: ResourceInfo, converterOf: ConverterSource): CustomParts | undefined {
   const definition = scheme.defined(formatGroupResource(info))
   if (definition === undefined) return undefined
   const { group, storageVersion, convertsByWebhook = false } = definition
   const version = scheme.customVersion(definition, info.version)
   const memory = scheme.customVersion(definition, storageVersion)
-  if (version === undefined || memory === undefined) throw newGenericServerResponse(404)
+  if (version === undefined || memory === undefined) throw new NotServed()
   const apiVersionOf = (name: string): string => formatGroupVersion({ group, version: name })
   const storageApiVersion = apiVersionOf(storageVersion)
   const conversions = convertsByWebhook ? {} : plainConversions(scheme, definition, storageApiVersion, memory)

@@ -14,7 +14,7 @@ import type { RequestInfo } from '../../api/request-info.js'
 import { type ResourceDefinition, resourceInfos } from '../../api/resource-definition.js'
 import type { StructSchema } from '../../api/schema.js'
 import { MapAttributes } from '../../api/selector.js'
-import { newForbidden, newGenericServerResponse } from '../../api/status.js'
+import { NotServed, newForbidden, newGenericServerResponse } from '../../api/status.js'
 import { assert } from '../../lib/assert.js'
 import { systemClock } from '../../lib/clock.js'
 import { ownMember } from '../../lib/own-member.js'
@@ -82,7 +82,7 @@ export class EndpointTable {
     this.dependencies = { ...options.dependencies, endpoints: this }
   }
 
-  /** The endpoint of a path, made at the first request for it. Throws 404 for a resource that is not served. */
+  /** The endpoint of a path, made at the first request for it. Throws NotServed for a resource that is not, or not any more. */
   find({
     apiGroup,
     apiVersion,
@@ -93,7 +93,7 @@ export class EndpointTable {
     let endpoint = this.#endpoints.get(key)
     if (endpoint === undefined) {
       const info = this.#options.scheme.catalogue.find(apiGroup, apiVersion, resource)
-      if (info === undefined) throw newGenericServerResponse(404)
+      if (info === undefined) throw new NotServed()
       endpoint = this.#make(info, subresource)
       this.#endpoints.set(key, endpoint)
     }

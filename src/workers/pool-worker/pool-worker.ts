@@ -4,7 +4,14 @@ import { parseGroupVersion } from '../../api/group-version.js'
 import { encodeUntyped } from '../../api/json/encode.js'
 import { negotiate, PLAIN_JSON } from '../../api/media-type.js'
 import type { Json } from '../../api/object.js'
-import { newGenericServerResponse, newInternalError, newServiceUnavailable, StatusError } from '../../api/status.js'
+import {
+  NotServed,
+  newGenericServerResponse,
+  newInternalError,
+  newServiceUnavailable,
+  StatusError,
+  UNKNOWN_PATH,
+} from '../../api/status.js'
 import { statusBody } from '../../api/status-body.js'
 import { bootstrapPolicy } from '../../auth/authz/bootstrap/bootstrap-policy.js'
 import type { Authorizer } from '../../auth/interface.js'
@@ -49,6 +56,11 @@ import type { RequestCancellation, RequestsUnderWay } from './requests-under-way
 import type { RulesInForce } from './rules-in-force.js'
 
 const definitionChanged = () => newServiceUnavailable('the definition of the resource has changed meanwhile')
+
+function unknownPath(): EncodedResponse {
+  const { text, ...head } = UNKNOWN_PATH
+  return { ...head, warnings: [], body: new TextEncoder().encode(text) }
+}
 
 export interface PoolWorkerOptions {
   readonly endpoints: EndpointTable
@@ -243,6 +255,7 @@ export class PoolWorker {
   }
 
   #failure(error: unknown, request: PoolRequest, worker: WorkerRequest | undefined): EncodedResponse {
+    if (error instanceof NotServed) return unknownPath()
     if (!(error instanceof StatusError)) {
       this.#options.logger.error(
         { err: error, path: request.info.path, verb: request.info.verb, auditId: request.auditId },
