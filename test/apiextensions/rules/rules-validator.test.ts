@@ -245,7 +245,7 @@ t.test('escaped names, formats and list types are what rules see', async (t) => 
 })
 
 t.test('loops in loops take no longer to compile than they are long', async (t) => {
-  const nested = Array.from({ length: 60 }, (_, i) => `self.all(x${i}, `).join('') + `true${')'.repeat(60)}`
+  const nested = `${Array.from({ length: 60 }, (_, i) => `self.all(x${i}, `).join('')}true${')'.repeat(60)}`
   const list: JsonSchema = { type: 'array', maxItems: 1, items: int }
   t.strictSame(wrongWith(ruled(list, nested), [1]), [])
 })
