@@ -28,10 +28,12 @@ export interface QuietReport {
 
 /**
  * What a request took that a busy machine does not account for: neither the timer's lateness nor waiting for processors.
- * Where one thread ran for longer than that, this is what it would have taken on an idle machine.
+ * Where one thread ran for longer than that, this is what it would have taken on an idle machine. A span that waiting for
+ * processors has stretched also holds work that came later than the request and that an idle machine would have done after it:
+ * of what ran, only the part counts that the span would have been without the waiting.
  */
 export const unexplainedMs = ({ tookMs, timerLateMs, unscheduledMs, ranMs }: Stall): number =>
-  Math.max(tookMs - timerLateMs - unscheduledMs, Math.min(ranMs, tookMs))
+  Math.max(tookMs - timerLateMs - unscheduledMs, Math.min(ranMs, tookMs) * (tookMs / (tookMs + unscheduledMs)))
 
 export class QuietProcess {
   readonly #child: ChildProcess
