@@ -49,21 +49,23 @@ mkdirSync('build', { recursive: true })
 const log = createWriteStream('build/test.tap')
 const totals = { passed: 0, failed: 0, skipped: 0 }
 const failures = []
+/** Files that failed beside others: they run once more, alone. */
+const again = []
 
-function count(parser, names) {
+function count(parser, names, tally) {
   let lastChild
   parser.on('child', (sub) => {
     lastChild = sub.name
-    count(sub, [...names, sub.name])
+    count(sub, [...names, sub.name], tally)
   })
   parser.on('assert', (result) => {
-    if (result.skip || result.todo) totals.skipped++
+    if (result.skip || result.todo) tally.skipped++
     // A line that only sums up a child's assertions is not an assertion of its own.
     else if (lastChild === result.name) lastChild = undefined
-    else if (result.ok) totals.passed++
+    else if (result.ok) tally.passed++
     else {
-      totals.failed++
-      failures.push({ name: [...names, result.name].filter(Boolean).join(' > '), diag: result.diag })
+      tally.failed++
+      tally.failures.push({ name: [...names, result.name].filter(Boolean).join(' > '), diag: result.diag })
     }
   })
 }
@@ -71,10 +73,17 @@ function count(parser, names) {
 /** A file that hangs says so by being killed. */
 const FILE_TIMEOUT_MS = long ? 3_600_000 : 420_000
 
-function runFile(file) {
+/** Counts what a file said towards the whole. */
+function add(tally) {
+  for (const key of Object.keys(totals)) totals[key] += tally[key]
+  failures.push(...tally.failures)
+}
+
+/** Runs a file; one that fails while it `mayRunAgain` is kept for later instead of being counted. */
+function runFile(file, mayRunAgain) {
   const name = file.replace(/^build\/test\//, '').replace(/\.js$/, '')
   const started = Date.now()
-  const failedBefore = failures.length
+  const tally = { passed: 0, failed: 0, skipped: 0, failures: [] }
   return new Promise((resolve) => {
     const child = spawn(process.execPath, ['--enable-source-maps', file], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -93,7 +102,7 @@ function runFile(file) {
       timedOut = true
       child.kill('SIGKILL')
     }, FILE_TIMEOUT_MS)
-    count(parser, [name])
+    count(parser, [name], tally)
     log.write(`# ${name}\n`)
     child.stdout.on('data', (chunk) => log.write(chunk))
     child.stdout.pipe(parser)
@@ -102,14 +111,15 @@ function runFile(file) {
     parser.on('complete', async (results) => {
       const code = await ended
       clearTimeout(timer)
-      const mine = failures.slice(failedBefore).filter((failure) => failure.name.startsWith(`${name} > `)).length
       const broken = code !== 0 || !results.ok
-      if (broken && mine === 0) {
-        totals.failed++
+      if (broken && tally.failed === 0) {
+        tally.failed++
         const said = Buffer.concat(errors).toString().slice(-4000)
-        failures.push({ name, diag: { exit: code, timedOut, said } })
+        tally.failures.push({ name, diag: { exit: code, timedOut, said } })
       }
-      const bad = broken || mine > 0
+      const bad = broken || tally.failed > 0
+      if (bad && mayRunAgain) again.push({ file, name, failures: tally.failures })
+      else add(tally)
       console.log(`${bad ? 'FAIL' : 'ok  '} ${name} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
       resolve()
     })
@@ -118,15 +128,35 @@ function runFile(file) {
 
 const waiting = [...files]
 async function runNext() {
-  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file)
+  for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runFile(file, true)
 }
 // One more than there are cores: most files wait for their servers half of their time.
 await Promise.all(Array.from({ length: availableParallelism() + 1 }, runNext))
 
-for (const { name, diag } of failures) {
-  console.log(`\nFAILED ${name}`)
+// A file that failed beside others runs once more alone. What fails there too has failed; what holds there is said below as
+// unsteady with what it had failed on, because it is a defect all the same: of the product, or of the test. More than a few
+// such files are no accident and are not run again.
+const MOST_AGAIN = 3
+const unsteady = []
+for (const { file, name, failures: first } of again) {
+  if (again.length > MOST_AGAIN) failures.push(...first)
+  else {
+    const failedBefore = failures.length
+    await runFile(file, false)
+    if (failures.length === failedBefore) unsteady.push({ name, failures: first })
+  }
+}
+if (again.length > MOST_AGAIN) totals.failed += failures.length
+
+function show(word, { name, diag }) {
+  console.log(`\n${word} ${name}`)
   if (diag) console.log(JSON.stringify(diag, (_, v) => (typeof v === 'bigint' ? String(v) : v), 2))
 }
+for (const { name, failures: first } of unsteady) {
+  console.log(`\nUNSTEADY ${name}: it failed beside others and held alone`)
+  for (const failure of first) show('HAD FAILED', failure)
+}
+for (const failure of failures) show('FAILED', failure)
 console.log(
   `\n${totals.passed} passed, ${totals.failed} failed${totals.skipped > 0 ? `, ${totals.skipped} skipped` : ''}`,
 )
