@@ -20,22 +20,44 @@ export function property({ properties }: JsonSchema, name: string): JsonSchema |
   return isSet(properties) && Object.hasOwn(properties, name) ? (properties[name] ?? {}) : undefined
 }
 
-/** It and all below it. */
-export function* allSchemas(schema: JsonSchema): Generator<JsonSchema> {
-  yield schema
-  const { items, additionalProperties, additionalItems, not } = schema
-  const named = [schema.properties, schema.patternProperties, schema.definitions, schema.dependencies]
-  const below = [
-    ...(Array.isArray(items) ? items : [items]),
-    ...(schema.allOf ?? []),
-    ...(schema.anyOf ?? []),
-    ...(schema.oneOf ?? []),
-    not,
-    ...named.flatMap((map) => Object.values(map ?? {})),
-    additionalProperties,
-    additionalItems,
-  ]
-  for (const one of below) if (isSchema(one)) yield* allSchemas(one)
+/** The schema and all below it, each before those that stand in it. Schemas are large and deep: nothing is made but the one list. */
+export function allSchemas(schema: JsonSchema): readonly JsonSchema[] {
+  const found: JsonSchema[] = []
+  const open = [schema]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    found.push(next)
+    const from = open.length
+    pushBelow(next, open)
+    reverseFrom(open, from)
+  }
+  return found
+}
+
+/** Pushes the schemas that stand directly in a schema, in the order of its keywords. */
+function pushBelow(schema: JsonSchema, into: JsonSchema[]): void {
+  const push = (value: unknown): void => {
+    if (isSchema(value)) into.push(value)
+  }
+  const { items } = schema
+  if (Array.isArray(items)) items.forEach(push)
+  else push(items)
+  schema.allOf?.forEach(push)
+  schema.anyOf?.forEach(push)
+  schema.oneOf?.forEach(push)
+  push(schema.not)
+  for (const map of [schema.properties, schema.patternProperties, schema.definitions, schema.dependencies])
+    if (isSet(map)) for (const name of Object.keys(map)) push(map[name])
+  push(schema.additionalProperties)
+  push(schema.additionalItems)
+}
+
+/** Turns the end of a stack round, so that what was pushed first is popped first. */
+function reverseFrom(stack: JsonSchema[], from: number): void {
+  for (let low = from, high = stack.length - 1; low < high; low++, high--) {
+    const swapped = stack[low]!
+    stack[low] = stack[high]!
+    stack[high] = swapped
+  }
 }
 
 const isSchema = (value: unknown): value is JsonSchema =>

@@ -11,7 +11,7 @@ import { encodeResponse } from './encode-response.js'
 import type { Endpoint } from './endpoint.js'
 import { throughMemoryVersion } from './endpoint.js'
 import type { WorkerRequest } from './request.js'
-import { parseWriteOptions } from './write-options.js'
+import { parseWriteOptions, type WriteOptions } from './write-options.js'
 
 export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
   const { request, endpoint } = worker
@@ -25,19 +25,29 @@ export async function update(worker: WorkerRequest): Promise<EncodedResponse> {
   })
   checkNamespace(worker, decoded)
   checkName(decoded, name)
-  const manager = managerOrUserAgent(options.fieldManager, request.userAgent)
+  const { object, created } = await replace(worker, decoded, options)
+  return encodeResponse(worker, created ? 201 : 200, object)
+}
+
+/** Puts a decoded object in the place of the stored one, or creates it where PUT may. */
+export function replace(
+  worker: WorkerRequest,
+  decoded: KubeObject,
+  { fieldManager, dryRun }: Pick<WriteOptions, 'fieldManager' | 'dryRun'>,
+): ReturnType<RegistryStore['update']> {
+  const { request, endpoint } = worker
+  const { name } = request.info
+  const manager = managerOrUserAgent(fieldManager, request.userAgent)
   const { uid } = metadataOf(decoded)
-  const { object, created } = await updaterOf(endpoint).update(
-    worker.context(options.dryRun),
+  return updaterOf(endpoint).update(
+    worker.context(dryRun),
     name,
     {
       ...(uid === undefined || uid === '' ? {} : { preconditions: { uid } }),
-      updatedObject: (existing) =>
-        updatedObject(worker, existing, deepCopy(decoded), { manager, dryRun: options.dryRun }),
+      updatedObject: (existing) => updatedObject(worker, existing, deepCopy(decoded), { manager, dryRun }),
     },
-    validations(worker, options.dryRun, name),
+    validations(worker, dryRun, name),
   )
-  return encodeResponse(worker, created ? 201 : 200, object)
 }
 
 /** The endpoint's own handler when it updates, else the store. */

@@ -4,15 +4,13 @@
  * comes second looks again.
  */
 import type { CustomResourceDefinition } from '../../api/generated/kinds/apiextensions.v1.js'
-import { parseJson } from '../../api/json/parse.js'
-import { goJson } from '../../api/managed-fields/go-json.js'
-import { deepCopy, type Json, metadataOf } from '../../api/object.js'
+import { deepCopy, type KubeObject, metadataOf } from '../../api/object.js'
 import { isStatusError } from '../../api/status.js'
 import { API_SERVER_USER } from '../../api/user-info.js'
 import { type Condition, conditionIs, setCondition } from '../../apiextensions/definitions/conditions.js'
 import { definitionSummary, summaryKey } from '../../apiextensions/definitions/definition-summary.js'
 import { namesIn, settle } from '../../apiextensions/definitions/settle.js'
-import type { EncodedResponse, NamesOfOthers, PoolRequest, SettledDefinition } from '../../protocol/main-pool.js'
+import type { NamesOfOthers, PoolRequest, SettledDefinition } from '../../protocol/main-pool.js'
 import type { RegistryStore } from '../../registry/generic/registry-store.js'
 import type { RequestContext } from '../../registry/generic/strategy.js'
 import type { EndpointTable } from '../endpoints/endpoint-table.js'
@@ -29,7 +27,8 @@ export interface DefinitionKeeperOptions {
   readonly endpoints: EndpointTable
   readonly scheme: Scheme
   now(): number
-  write(request: PoolRequest): Promise<EncodedResponse>
+  /** PUTs an object through admission and strategy; rejects with a StatusError. */
+  replace(request: PoolRequest, object: KubeObject): Promise<KubeObject>
   readonly deleteWorkers: number
 }
 
@@ -183,7 +182,7 @@ export class DefinitionKeeper {
   async #putStatus(definition: CustomResourceDefinition): Promise<CustomResourceDefinition | undefined> {
     const { name = '' } = metadataOf(definition)
     const parts = [RESOURCE, name, 'status']
-    const { status, body } = await this.#options.write({
+    const request: PoolRequest = {
       info: {
         isResourceRequest: true,
         path: `${PATH}/${name}/status`,
@@ -203,13 +202,16 @@ export class DefinitionKeeper {
       accept: 'application/json',
       contentType: 'application/json',
       userAgent: 'kube-apiserver/keelson',
-      body: Buffer.from(goJson(definition as unknown as Json)),
+      body: new Uint8Array(),
       auditId: `definition-${name}`,
       deadlineMs: this.#options.now() + TIMEOUT_MS,
-    })
-    if (status === 200) return parseJson(body).value as unknown as CustomResourceDefinition
-    if (status === 404 || status === 409) return undefined
-    throw new Error(`the status of ${name} could not be written: ${Buffer.from(body).toString()}`)
+    }
+    try {
+      return (await this.#options.replace(request, definition)) as CustomResourceDefinition
+    } catch (error) {
+      if (isStatusError(error, 'NotFound') || isStatusError(error, 'Conflict')) return undefined
+      throw error
+    }
   }
 
   #time(): string {

@@ -3,7 +3,7 @@ import type { AdmissionChain } from '../../admission/chain.js'
 import { parseGroupVersion } from '../../api/group-version.js'
 import { encodeUntyped } from '../../api/json/encode.js'
 import { negotiate, PLAIN_JSON } from '../../api/media-type.js'
-import type { Json } from '../../api/object.js'
+import type { Json, KubeObject } from '../../api/object.js'
 import {
   NotServed,
   newGenericServerResponse,
@@ -44,7 +44,7 @@ import { read } from '../endpoints/read.js'
 import { WorkerRequest } from '../endpoints/request.js'
 import { shownObject } from '../endpoints/shown-object.js'
 import { cellsLastMs, columnsOf } from '../endpoints/table.js'
-import { update } from '../endpoints/update.js'
+import { replace, update } from '../endpoints/update.js'
 import { watch } from '../endpoints/watch.js'
 import { decodeMemory } from '../scheme/memory-body.js'
 import type { Scheme } from '../scheme/scheme.js'
@@ -143,13 +143,30 @@ export class PoolWorker {
     }
   }
 
+  /** A PUT of this server's own, of an object that it holds already: no bytes are made of it, sent and read again. */
+  #replace(request: PoolRequest, wanted: KubeObject): Promise<KubeObject> {
+    return this.#options.underWay.run(NO_SLOT, request.deadlineMs, async (signal) => {
+      const worker = new WorkerRequest(request, this.#options.endpoints.find(request.info), this.#options, signal)
+      try {
+        const { object } = await replace(worker, wanted, { fieldManager: '', dryRun: false })
+        await this.#options.inForce.reached(request.info)
+        await worker.settle(true)
+        return object
+      } catch (error) {
+        // A storage that does not answer may have written all the same.
+        await worker.settle(!(error instanceof StatusError) || error.code >= 500)
+        throw signal.aborted ? signal.reason : error
+      }
+    })
+  }
+
   #definitions(): DefinitionKeeper {
     const { endpoints, scheme, clock, deleteCollectionWorkers } = this.#options
     return new DefinitionKeeper({
       endpoints,
       scheme,
       now: () => clock.now(),
-      write: (request) => this.#serve('write', request, NO_SLOT),
+      replace: (request, object) => this.#replace(request, object),
       deleteWorkers: deleteCollectionWorkers,
     })
   }

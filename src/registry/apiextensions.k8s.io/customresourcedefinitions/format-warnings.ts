@@ -7,7 +7,7 @@ import { schemasOf } from './definition.js'
 
 export function formatWarnings(spec: CustomResourceDefinitionSpec): string[] {
   return schemasOf(spec)
-    .flatMap((schema) => [...allSchemas(schema)])
+    .flatMap((schema) => allSchemas(schema))
     .filter(({ type = '', format = '' }) => format !== '' && !isKnownFormat(type, format))
     .map(({ format }) => `unrecognized format "${format}"`)
 }

@@ -51,7 +51,7 @@ const joined = (reasons: readonly string[], path: FieldPath, value: unknown): Er
   reasons.length === 0 ? [] : [invalid(path, value, reasons.join(','))]
 
 export function specErrors(spec: CustomResourceDefinitionSpec, given: SpecOptions): Errors {
-  const extended = schemasOf(spec).some((schema) => [...allSchemas(schema)].some(isExtended))
+  const extended = schemasOf(spec).some((schema) => allSchemas(schema).some(isExtended))
   const prunes = spec.preserveUnknownFields !== true
   const options = { ...given, requireStructural: given.requireStructural || prunes || extended }
   return [
@@ -87,7 +87,7 @@ const isExtended = (schema: JsonSchema): boolean =>
   isSet(schema['x-kubernetes-list-type']) ||
   (schema['x-kubernetes-validations'] ?? []).length > 0
 
-export const hasDefaults = (schema: JsonSchema): boolean => [...allSchemas(schema)].some((one) => isSet(one.default))
+export const hasDefaults = (schema: JsonSchema): boolean => allSchemas(schema).some((one) => isSet(one.default))
 
 const hasAnyStatus = ({ subresources, versions }: CustomResourceDefinitionSpec): boolean =>
   hasStatus(subresources) || (versions ?? []).some((version) => hasStatus(version.subresources))

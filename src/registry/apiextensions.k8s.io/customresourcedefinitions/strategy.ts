@@ -140,9 +140,7 @@ function manySelectable(old: Spec, next: Spec): ReadonlySet<string> {
 }
 
 function storedRules(schemas: readonly JsonSchema[]): SpecOptions['stored'] {
-  const all = schemas.flatMap((schema) =>
-    [...allSchemas(schema)].flatMap((one) => one['x-kubernetes-validations'] ?? []),
-  )
+  const all = schemas.flatMap((schema) => allSchemas(schema).flatMap((one) => one['x-kubernetes-validations'] ?? []))
   return {
     rules: new Set(all.map(({ rule = '' }) => rule)),
     messageExpressions: new Set(all.map(({ messageExpression = '' }) => messageExpression)),
@@ -167,7 +165,7 @@ function ratcheted(old: Definition, next: Definition): SpecOptions {
   const { spec = {} } = old
   const schemas = schemasOf(spec)
   const some = (holds: (schema: JsonSchema) => boolean): boolean =>
-    schemas.some((schema) => [...allSchemas(schema)].some(holds))
+    schemas.some((schema) => allSchemas(schema).some(holds))
   const at = FieldPath.of('schema')
   const versions = spec.conversion?.conversionReviewVersions
   return {
