@@ -24,8 +24,8 @@ ${describeFlags(FLAGS)}
 
 /** The exit code after a second signal, which waits for nobody. */
 const EXIT_FORCED = 130
-/** How long a start that is to be stopped may still take. */
-const START_GRACE_MS = 3_000
+/** How long a start that is to be stopped may still take: some ten times what one takes on an idle machine. */
+const START_GRACE_MS = 10_000
 
 /** The version of the package, found from dist/ and from the bundle, which lies as deep. */
 function packageVersion(): string {
