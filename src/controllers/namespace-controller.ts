@@ -8,6 +8,7 @@ import { formatTime } from '../api/time.js'
 import type { ControlledResource } from './framework/controlled-resource.js'
 import type { Controller, ControllerContext } from './framework/controller.js'
 import { failedWith } from './framework/controller-client.js'
+import { Unfinished } from './framework/unfinished.js'
 import { type Condition, deletionConditions, type Remains } from './namespace-conditions.js'
 import { RemainsWatch } from './remains-watch.js'
 import type { Namespace } from './service-account-controller.js'
@@ -79,7 +80,7 @@ class NamespaceDeletion {
       now: formatTime(this.#context.clock.now()),
     })
     const updated = await this.#tell(namespace, conditions)
-    if (failures.length > 0) throw new Error(failures.join('; '))
+    if (failures.length > 0) throw new Unfinished(failures.join('; '))
     if (remains.length > 0) return remains.map(({ of }) => of)
     const left = finalizers.filter((finalizer) => finalizer !== FINALIZER)
     try {

@@ -10,6 +10,16 @@ const server = await KeelsonProcess.start([
   '--authorization-mode=AlwaysAllow',
 ])
 t.teardown(() => server.close())
+const MERGE = { 'content-type': 'application/merge-patch+json' }
+const UNKNOWN = {
+  metadata: { name: 'unknowns.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'unknowns', singular: 'unknown', kind: 'Unknown', listKind: 'UnknownList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
 
 async function create(name: string, owners: readonly KubeObject[] = [], block = false): Promise<KubeObject> {
   const ownerReferences = owners.map(({ metadata }) => ({
@@ -78,14 +88,80 @@ t.test('an object whose owner never was is deleted; one of the same name with an
   await goes('lost')
 })
 
-t.test('an owner of a kind that is not served deletes nothing', async (t) => {
-  const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Unknown', name: 'x', uid: 'u' }]
-  await server.request('POST', MAPS, { metadata: { name: 'unsure', ownerReferences } })
-  const owner = await create('last')
-  await create('after', [owner])
-  await remove('last', 'Background')
-  await goes('after')
-  t.ok(await isThere('unsure'))
+const healthStatus = async (): Promise<number> => (await server.request('GET', '/healthz/controllers')).status
+/** Something else is collected, so that the collector has looked at whatever came before. */
+async function turn(name: string): Promise<void> {
+  const owner = await create(name)
+  await create(`${name}-owned`, [owner])
+  await remove(name, 'Background')
+  await goes(`${name}-owned`)
+}
+
+t.test(
+  'an owner of a kind that is not served deletes nothing and is no failure, until the kind is served',
+  async (t) => {
+    const ownerReferences = [{ apiVersion: 'example.com/v1', kind: 'Unknown', name: 'x', uid: 'u' }]
+    await server.request('POST', MAPS, { metadata: { name: 'unsure', ownerReferences } })
+    await turn('first')
+    // The look at it is the last thing that the collector did: what failed would be told now.
+    await server.request(
+      'PATCH',
+      `${MAPS}/unsure`,
+      { metadata: { ownerReferences: [{ ...ownerReferences[0], uid: 'v' }] } },
+      MERGE,
+    )
+    await turn('second')
+    t.equal(await healthStatus(), 200)
+    t.ok(await isThere('unsure'))
+    await server.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', UNKNOWN)
+    await goes('unsure')
+  },
+)
+
+t.test('what a webhook or a rule of the server refuses is no failure of the collector', async (t) => {
+  await server.request('POST', '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', {
+    metadata: { name: 'keeps' },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['DELETE'], resources: ['configmaps'] }],
+      },
+      validations: [{ expression: '!oldObject.metadata.name.startsWith("kept")' }],
+    },
+  })
+  await server.request('POST', '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings', {
+    metadata: { name: 'keeps' },
+    spec: { policyName: 'keeps', validationActions: ['Deny'] },
+  })
+  await create('kept-probe')
+  await until(async () => (await remove('kept-probe', 'Background')).status !== 200, {
+    what: 'the policy to be in force',
+  })
+  const owner = await create('owner-of-kept')
+  await create('kept', [owner])
+  await remove('owner-of-kept', 'Background')
+  await until(
+    async () =>
+      /retries_total\{name="garbage_collector_controller"\} [1-9]/.test((await server.request('GET', '/metrics')).text),
+    {
+      what: 'the collector to have been refused',
+    },
+  )
+  t.equal(await healthStatus(), 200)
+  t.ok(await isThere('kept'))
+})
+
+t.test('an object with thousands of absent owners of two kinds is collected like any other', async (t) => {
+  const ownerReferences = Array.from({ length: 6_000 }, (_, i) => ({
+    apiVersion: 'v1',
+    kind: i % 2 === 0 ? 'ConfigMap' : 'Secret',
+    name: `absent-${i}`,
+    uid: `absent-${i}`,
+  }))
+  const { status } = await server.request('POST', MAPS, { metadata: { name: 'many', ownerReferences } })
+  t.equal(status, 201)
+  await goes('many')
+  t.equal(await healthStatus(), 200)
 })
 
 t.test('two that own each other and are deleted in the foreground both go', async () => {

@@ -1,4 +1,6 @@
 import t from 'tap'
+import { newConflict } from '#keelson/api/status.js'
+import { Unfinished } from '#keelson/controllers/framework/unfinished.js'
 import { WorkQueue } from '#keelson/controllers/framework/work-queue.js'
 import { Deferred } from '#keelson/lib/deferred.js'
 import { nullLogger } from '#keelson/lib/logger.js'
@@ -48,6 +50,30 @@ t.test('a key that fails comes back after a pause that doubles, and is forgotten
   await clock.advance(1000)
   t.same(at, [0, 5, 15, 35])
   t.equal(queue.lastFailure, undefined)
+  await queue.stop()
+})
+
+t.test('a key that the objects of clients hold up is tried again, and the controller stays healthy', async (t) => {
+  const clock = new FakeClock()
+  const failures = [
+    new Unfinished('not yet'),
+    newConflict({ group: '', resource: 'pods' }, 'a', 'changed'),
+    new Error('a bug'),
+  ]
+  const seen: (string | undefined)[] = []
+  const queue = open(async () => {
+    const failure = failures.shift()
+    if (failure !== undefined) throw failure
+  }, clock)
+  queue.start()
+  queue.add('a')
+  await settle()
+  for (const waitMs of [5, 10, 20]) {
+    seen.push(queue.lastFailure?.message)
+    await clock.advance(waitMs)
+  }
+  seen.push(queue.lastFailure?.message)
+  t.same(seen, [undefined, undefined, 'a bug', undefined])
   await queue.stop()
 })
 

@@ -8,6 +8,7 @@ import type { UserInfo } from '../../api/user-info.js'
 import { type CertificateRequest, parseCertificateRequest } from '../../api/x509/certificate-request.js'
 import type { Controller, ControllerContext } from '../framework/controller.js'
 import { failedWith } from '../framework/controller-client.js'
+import { Unfinished } from '../framework/unfinished.js'
 import { KUBELET_CLIENT, kubeletClientProblem } from './kubelet-requests.js'
 
 const REQUESTS = 'certificatesigningrequests.certificates.k8s.io'
@@ -96,5 +97,5 @@ async function approval(
     if (decision === 'allow') return message
   }
   const names = tried.map(({ subresource }) => subresource).join(' ')
-  throw new Error(`recognized csr "${metadata?.name}" as [${names}] but subject access review was not approved`)
+  throw new Unfinished(`recognized csr "${metadata?.name}" as [${names}] but subject access review was not approved`)
 }

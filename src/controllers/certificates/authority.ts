@@ -7,6 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { type CertificateRequest, NAME_TAGS } from '../../api/x509/certificate-request.js'
 import { DerReader } from '../../api/x509/der-reader.js'
 import { bitString, element, integer, octetString, oid, sequence, time, trueValue } from '../../api/x509/der-writer.js'
+import { Unfinished } from '../framework/unfinished.js'
 
 const SEQUENCE = 0x30
 /** Clocks of those who verify may be behind. */
@@ -96,7 +97,7 @@ function extensions(
     const [bit, purpose] = [KEY_USAGES.get(usage), EXTENDED_USAGES.get(usage)]
     if (bit !== undefined) bits.push(bit)
     else if (purpose !== undefined) extended.add(purpose)
-    else throw new Error(`unrecognized usage: ${JSON.stringify(usage)}`)
+    else throw new Unfinished(`unrecognized usage: ${JSON.stringify(usage)}`)
   }
   const all: Buffer[] = []
   if (bits.length > 0) all.push(extension('2.5.29.15', true, usageBits(bits)))

@@ -8,6 +8,7 @@ import { parseCertificateRequest } from '../../api/x509/certificate-request.js'
 import { requestProblem } from '../../api/x509/request-problem.js'
 import type { Controller, ControllerContext } from '../framework/controller.js'
 import { failedWith } from '../framework/controller-client.js'
+import { Unfinished } from '../framework/unfinished.js'
 import { signCertificate } from './authority.js'
 import { SIGNER_RULES } from './kubelet-requests.js'
 
@@ -52,7 +53,7 @@ async function signedStatus(
   if ((status.certificate ?? '') !== '' || hasCondition(status, 'Failed')) return undefined
   const encoded = String(spec?.request ?? '')
   const wrong = requestProblem(encoded)
-  if (wrong !== undefined) throw new Error(`the request cannot be read: ${wrong}`)
+  if (wrong !== undefined) throw new Unfinished(`the request cannot be read: ${wrong}`)
   const request = parseCertificateRequest(Buffer.from(encoded, 'base64').toString('latin1'))
   const usages = spec?.usages ?? []
   const problem = rule(request, usages)

@@ -44,7 +44,13 @@ export class ControlledResources {
   /** The resource of a kind in any of its served versions. */
   findKind(apiVersion: string, kind: string): ControlledResource | undefined {
     this.#table()
-    return this.#byKind.get(`${apiVersion} ${kind}`)
+    return this.#byKind.get(kindKey(apiVersion, kind))
+  }
+
+  /** The kinds that findKind() finds now, by kindKey(). */
+  kinds(): ReadonlySet<string> {
+    this.#table()
+    return new Set(this.#byKind.keys())
   }
 
   all(): ControlledResource[] {
@@ -71,11 +77,13 @@ export class ControlledResources {
     this.#byKind = new Map()
     for (const { info, arena } of stored) {
       const resource = byArena.get(arena)
-      if (resource !== undefined) this.#byKind.set(`${formatGroupVersion(info)} ${info.kind}`, resource)
+      if (resource !== undefined) this.#byKind.set(kindKey(formatGroupVersion(info), info.kind), resource)
     }
     return this.#byId
   }
 }
+
+export const kindKey = (apiVersion: string, kind: string): string => `${apiVersion} ${kind}`
 
 function controlled({ info, arena, keyPrefix }: ResourcePath): ControlledResource {
   const { group, version, resource, kind, namespaced, verbs } = info

@@ -2,6 +2,7 @@
  * Thread: controllers. Objects by name, and lists of them, from shared memory; what memory does not hold is read through the
  * pool. `live` reads see everything that was acknowledged to anybody before they began.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseJson } from '../../api/json/parse.js'
 import type { KubeObject } from '../../api/object.js'
 import { StatusError } from '../../api/status.js'
@@ -15,6 +16,10 @@ import { keyOf, type ObjectPlace, SeenObject } from './seen-object.js'
 
 /** So many objects are asked for at once when they are not in memory. */
 const PAGE = 500
+/** So many objects are searched for bytes in one turn of the loop: 64 of the largest take some ten milliseconds. */
+const LOOKS_A_TURN = 64
+/** So many objects are only passed by in one turn: a millisecond or two. */
+const VISITS_A_TURN = 2_048
 
 export class ObjectReader {
   readonly #views: ResourceViews
@@ -36,6 +41,65 @@ export class ObjectReader {
     place: ObjectPlace,
   ): Promise<T | undefined> {
     return this.#get(resource, place, await this.#views(resource.arena).fence.pass())
+  }
+
+  /**
+   * The newest states of several objects, behind one fence; undefined is given for those that are not there. Each is valid during its
+   * call alone. The loop turns between some and the next.
+   */
+  async lookLive(
+    resource: ControlledResource,
+    places: readonly ObjectPlace[],
+    look: (place: ObjectPlace, object: SeenObject | undefined) => void,
+  ): Promise<void> {
+    const passed = await this.#views(resource.arena).fence.pass()
+    for (let start = 0; start < places.length; start += LOOKS_A_TURN) {
+      if (start > 0) await nextTurn()
+      const some = places.slice(start, start + LOOKS_A_TURN)
+      const snapshot = passed ? this.#snapshot(resource) : undefined
+      if (snapshot === undefined) {
+        for (const place of some) {
+          const object = await this.#get(resource, place, false)
+          look(place, object && storedObject(resource, object))
+        }
+        continue
+      }
+      try {
+        for (const place of some) {
+          const record = isKeyed(place) ? snapshot.get(`${resource.keyPrefix}${keyOf(place)}`) : undefined
+          look(place, record && new SeenObject(resource, record))
+        }
+      } finally {
+        snapshot.release()
+      }
+    }
+  }
+
+  /**
+   * Every object that memory holds, in many turns of the loop, each turn at the state of its time; ends when `visit` gives false. A
+   * resource that is not in memory has none.
+   */
+  async visitInTurns(resource: ControlledResource, visit: (object: SeenObject) => boolean): Promise<void> {
+    const { startKey, endKey } = rangeOf(resource, '')
+    let next: string | undefined = startKey
+    while (next !== undefined) {
+      const snapshot = this.#snapshot(resource)
+      if (snapshot === undefined) return
+      let left = VISITS_A_TURN
+      const from: string = next
+      next = undefined
+      try {
+        snapshot.scan(from, endKey, (record) => {
+          if (!visit(new SeenObject(resource, record))) return false
+          // The next turn begins behind this key: no key lies between it and itself with a zero byte.
+          if (--left === 0) next = `${record.key}\0`
+          return left > 0
+        })
+      } finally {
+        snapshot.release()
+      }
+      if (next !== undefined) await nextTurn()
+    }
   }
 
   /** Every object, or those of a namespace. */
@@ -77,11 +141,6 @@ export class ObjectReader {
     }
   }
 
-  /** The revision that memory has reached for a resource: reads after this call see at least it. */
-  revision(resource: ControlledResource): number {
-    return this.#views(resource.arena).clock.revision()
-  }
-
   /** How many objects a namespace holds; live. */
   async countLive(resource: ControlledResource, namespace: string): Promise<number> {
     const passed = await this.#views(resource.arena).fence.pass()
@@ -117,8 +176,7 @@ export class ObjectReader {
     place: ObjectPlace,
     inMemory: boolean,
   ): Promise<T | undefined> {
-    // A name with a slash would reach another key.
-    if (place.name === '' || place.name.includes('/') || place.namespace.includes('/')) return undefined
+    if (!isKeyed(place)) return undefined
     const snapshot = inMemory ? this.#snapshot(resource) : undefined
     if (snapshot === undefined) return this.#getStored(resource, place)
     try {
@@ -142,6 +200,10 @@ export class ObjectReader {
     return openSnapshot(this.#views(resource.arena).arena(), 0)
   }
 }
+
+/** Whether the place is one object's: a name with a slash would reach another key. */
+const isKeyed = ({ namespace, name }: ObjectPlace): boolean =>
+  name !== '' && !name.includes('/') && !namespace.includes('/')
 
 const rangeOf = ({ keyPrefix }: ControlledResource, namespace: string) =>
   keyRange(namespace === '' ? keyPrefix : `${keyPrefix}${namespace}/`, true)

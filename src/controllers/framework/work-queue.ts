@@ -12,6 +12,7 @@
 import type { Clock, Timer } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
 import type { WorkItem, WorkMetrics } from '../../metrics/work-metrics.js'
+import { isOwnFailure } from './unfinished.js'
 
 /** The pauses of client-go's default rate limiter. */
 const FIRST_PAUSE_MS = 5
@@ -38,7 +39,7 @@ export class WorkQueue {
   #again = new Set<string>()
   #isFilling = false
   #state: 'new' | 'running' | 'stopped' = 'new'
-  /** What the last key that failed failed with; undefined when the last one went well. */
+  /** What the last key failed with, when that says that the controller is not well (isOwnFailure). */
   lastFailure: Error | undefined
 
   constructor(options: WorkQueueOptions) {
@@ -126,7 +127,7 @@ export class WorkQueue {
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
     }
-    this.lastFailure = failure
+    this.lastFailure = isOwnFailure(failure) ? failure : undefined
     item.done(failure !== undefined)
     this.#underWay.delete(key)
     if (failure !== undefined) this.#retry(key, failure)

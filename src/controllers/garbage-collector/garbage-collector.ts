@@ -10,9 +10,10 @@ import type { ControlledResource } from '../framework/controlled-resource.js'
 import type { Controller, ControllerContext } from '../framework/controller.js'
 import { failedWith } from '../framework/controller-client.js'
 import { type ObjectPlace, placeOf } from '../framework/seen-object.js'
+import { AstrayOwners } from './astray-owners.js'
 import { OwnerGraph } from './owner-graph.js'
+import { ownerStates } from './owner-states.js'
 import { FOREGROUND, ORPHAN, OwnerWatch } from './owner-watch.js'
-import { UidPlaces } from './uid-places.js'
 
 /** So many objects are looked at at once; most of that time a deletion waits for its commit. */
 const WORKERS = 64
@@ -50,14 +51,15 @@ class Collector {
   readonly #graph: OwnerGraph
   readonly #watch: OwnerWatch
   readonly #look: (id: string) => void
-  readonly #places: UidPlaces
+  readonly #astray: AstrayOwners
 
   constructor(context: ControllerContext, graph: OwnerGraph, watch: OwnerWatch, look: (id: string) => void) {
     this.#context = context
     this.#graph = graph
     this.#watch = watch
     this.#look = look
-    this.#places = new UidPlaces(context)
+    this.#astray = new AstrayOwners(context)
+    context.onStop(() => this.#astray.stop())
   }
 
   async process(id: string): Promise<void> {
@@ -91,19 +93,24 @@ class Collector {
   }
 
   async #orphan(item: Item): Promise<void> {
-    await Promise.all(
-      this.#dependentsOf(item).map(async ({ id }) => {
-        const bar = id.indexOf('|')
-        const resource = this.#context.resources.find(id.slice(0, bar))
-        const place = placeOf(id.slice(bar + 1))
-        const object = resource && (await this.#context.objects.getLive(resource, place))
-        if (resource === undefined || object === undefined) return
-        const dependent = itemOf(id, resource, place, object)
-        const kept = dependent.owners.filter(({ uid }) => uid !== item.uid)
-        if (kept.length < dependent.owners.length) await this.#patch(dependent, { ownerReferences: kept })
-      }),
-    )
+    const dependents = this.#dependentsOf(item)
+    const releaseSome = async (): Promise<void> => {
+      for (let next = dependents.pop(); next !== undefined; next = dependents.pop()) await this.#release(next.id, item)
+    }
+    await Promise.all(Array.from({ length: WORKERS }, releaseSome))
     await this.#removeFinalizer(item, ORPHAN)
+  }
+
+  /** Takes the reference to the owner out of a dependent. */
+  async #release(id: string, owner: Item): Promise<void> {
+    const bar = id.indexOf('|')
+    const resource = this.#context.resources.find(id.slice(0, bar))
+    const place = placeOf(id.slice(bar + 1))
+    const object = resource && (await this.#context.objects.getLive(resource, place))
+    if (resource === undefined || object === undefined) return
+    const dependent = itemOf(id, resource, place, object)
+    const kept = dependent.owners.filter(({ uid }) => uid !== owner.uid)
+    if (kept.length < dependent.owners.length) await this.#patch(dependent, { ownerReferences: kept })
   }
 
   /** The dependents as of now. Throws while some resource has not been seen, so that the item comes again. */
@@ -114,14 +121,12 @@ class Collector {
   }
 
   async #collect(item: Item): Promise<void> {
-    const solid: OwnerReference[] = []
-    const waiting: OwnerReference[] = []
-    for (const reference of item.owners) {
-      const owner = await this.#owner(item, reference)
-      if (owner === 'unresolvable') return
-      if (owner === 'waiting') waiting.push(reference)
-      else if (owner === 'solid') solid.push(reference)
-    }
+    const { resource, place, uid } = item
+    const { solid, waiting, unsure, missing } = await ownerStates(this.#context, place.namespace, item.owners)
+    const subject = { resource, object: { metadata: { ...place, uid } } }
+    for (const [owners, references] of missing) this.#astray.ask(subject, owners, references)
+    // The object is looked at again when its owners change, and when an unknown kind becomes known (OwnerWatch).
+    if (unsure) return
     if (solid.length > 0) {
       if (solid.length < item.owners.length) await this.#patch(item, { ownerReferences: solid })
       return
@@ -136,44 +141,6 @@ class Collector {
       latest = { ...item, resourceVersion }
     }
     await this.#delete(latest, dependents.length > 0 ? 'Foreground' : policyOf(latest))
-  }
-
-  /** Throws when the kind of the owner is unknown: nobody can say then that it is gone. */
-  async #owner(item: Item, reference: OwnerReference): Promise<'solid' | 'waiting' | 'absent' | 'unresolvable'> {
-    const { place } = item
-    const { apiVersion, kind, name, uid } = reference
-    const { resources, objects } = this.#context
-    const owners = resources.findKind(apiVersion, kind)
-    if (owners === undefined) throw new Error(`the kind ${kind} of ${apiVersion} is not served`)
-    if (owners.namespaced && place.namespace === '') {
-      await this.#tellOfOther(item, reference, owners)
-      return 'unresolvable'
-    }
-    const found = await objects.getLive(owners, { namespace: owners.namespaced ? place.namespace : '', name })
-    const { uid: foundUid, deletionTimestamp, finalizers = [] } = found?.metadata ?? {}
-    if (foundUid !== uid) {
-      if (owners.namespaced) await this.#tellOfOther(item, reference, owners)
-      return 'absent'
-    }
-    return deletionTimestamp !== undefined && finalizers.includes(FOREGROUND) ? 'waiting' : 'solid'
-  }
-
-  /** An owner must be in the namespace of its dependents: people who meant one in another are told. */
-  async #tellOfOther(
-    { resource, place, uid, resourceVersion }: Item,
-    { apiVersion, kind, name, uid: ownerUid }: OwnerReference,
-    owners: ControlledResource,
-  ): Promise<void> {
-    const { namespace } = place
-    const elsewhere = await this.#places.namespaceOf(owners, ownerUid, Number(resourceVersion))
-    if (elsewhere === undefined || elsewhere === namespace) return
-    const owner = `[${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${ownerUid}]`
-    this.#context.events.record(
-      { resource, object: { metadata: { ...place, uid } } },
-      'Warning',
-      'OwnerRefInvalidNamespace',
-      `ownerRef ${owner} does not exist in namespace ${JSON.stringify(namespace)}`,
-    )
   }
 
   async #delete({ resource, place, uid, resourceVersion }: Item, propagationPolicy: Policy): Promise<void> {

@@ -3,7 +3,8 @@
  * looked at: who is new, who lost an owner, and owners whose deletion waits for dependents.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ControlledResource } from '../framework/controlled-resource.js'
+import type { OwnerReference } from '../../api/object.js'
+import { type ControlledResource, kindKey } from '../framework/controlled-resource.js'
 import type { ControllerContext } from '../framework/controller.js'
 import type { SeenObject } from '../framework/seen-object.js'
 import type { DependentNode, OwnerGraph } from './owner-graph.js'
@@ -12,7 +13,7 @@ export const FOREGROUND = 'foregroundDeletion'
 export const ORPHAN = 'orphan'
 
 const OWNED = Buffer.from('"ownerReferences"')
-const DELETED = Buffer.from('"deletionTimestamp"')
+export const DELETED = Buffer.from('"deletionTimestamp"')
 /** Events own nothing and come and go by themselves; Kubernetes leaves them out too. */
 const IGNORED = new Set(['events', 'events.events.k8s.io'])
 
@@ -24,6 +25,8 @@ export class OwnerWatch {
   readonly #synced = new Set<string>()
   /** Owners that wait for their dependents: uid to the key in the queue. */
   readonly #waiting = new Map<string, string>()
+  /** The kinds that were known at the last update. */
+  #kinds: ReadonlySet<string> = new Set()
 
   constructor(context: ControllerContext, graph: OwnerGraph, look: (id: string) => void) {
     this.#context = context
@@ -47,6 +50,18 @@ export class OwnerWatch {
       for (const node of [...this.#graph.nodes()]) if (node.id.startsWith(`${id}|`)) this.#forget(node.id)
     }
     for (const [id, resource] of served) if (!this.#followed.has(id)) this.#follow(resource)
+    this.#lookAtNewKinds()
+  }
+
+  /** Who named an owner of a kind that nobody served waits for that kind, and not for a time. */
+  #lookAtNewKinds(): void {
+    const before = this.#kinds
+    this.#kinds = this.#context.resources.kinds()
+    const isNew = ({ apiVersion, kind }: OwnerReference): boolean => {
+      const key = kindKey(apiVersion, kind)
+      return this.#kinds.has(key) && !before.has(key)
+    }
+    for (const { id, owners } of this.#graph.nodes()) if (owners.some(isNew)) this.#look(id)
   }
 
   /** The graph is whole only when every resource has been seen: before, nobody can say that an owner has no dependents. */
