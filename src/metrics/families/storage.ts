@@ -84,5 +84,9 @@ export const storageDefinitions = {
     [10, 50, 100, 500, 1000, 2500, 5000],
   ),
   compactions: counter('keelson_compactions_total', 'Compactions of the storage.', 'result'),
+  damagedReads: counter(
+    'keelson_storage_damaged_reads_total',
+    'Reads of the embedded engine that found a record damaged; they failed, and nothing of it was served.',
+  ),
   compactRevision: gauge('keelson_compact_revision', 'The revision up to which history is gone.'),
 }

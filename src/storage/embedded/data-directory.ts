@@ -1,12 +1,16 @@
 /**
  * Thread: owner. The folder of the engine, looked at before anything is written into it.
  *
- *   keelson.json   {"format":"keelson-embedded","version":1,"initialised":true}
+ *   keelson.json   {"format":"keelson-embedded","version":2,"initialised":true}
  *   data.mdb       the store, and data.mdb-lock beside it, LMDB's table of readers
  *   owner.json     who has it open
  *
  * `initialised` turns true after the first durable commit: until then nothing was ever acknowledged, so a creation that
  * was cut short is simply begun again. Afterwards a store that is missing or damaged is an error and is left as it is.
+ *
+ * Format version 2 has checksums (records.ts). A folder of version 1 is opened, becomes one of version 2 before the first
+ * write, and keeps its old entries as they are. Versions of Keelson that know only version 1 refuse it from then on:
+ * `keelson data backup` and `restore --format 1` lead back.
  */
 import {
   chmodSync,
@@ -24,14 +28,21 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { DataDirectoryError } from './data-directory-error.js'
-import { checkLmdbFile } from './lmdb-file.js'
+import { LmdbDamage, LmdbFile } from './file/lmdb-file.js'
+import { checkStore } from './file/store-check.js'
 import { OWNER_FILE } from './ownership.js'
 import { DATA_FILE } from './tables.js'
 
 const FORMAT = 'keelson-embedded'
-const FORMAT_VERSION = 1
+/** The format that this version writes, and the oldest that it reads. */
+export const FORMAT_VERSION = 2
+export const OLDEST_FORMAT_VERSION = 1
 const FORMAT_FILE = 'keelson.json'
 const FORMAT_TEMPORARY = 'keelson.json.tmp'
+/** Where a restore builds the store before it is put in its place; its presence means that one was cut short. */
+export const RESTORE_FOLDER = 'restoring'
+/** A store that another process writes to is looked at so often before it counts as that process's. */
+const CHECK_ATTEMPTS = 3
 const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
 /**
  * What file systems put at the root of a fresh volume, and the folder of the server's certificates, which may be there
@@ -39,23 +50,28 @@ const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lo
  */
 const IGNORED = new Set(['lost+found', '.DS_Store', 'certs'])
 
+export interface PreparedDirectory {
+  readonly initialised: boolean
+  /** The format that the folder is in. */
+  readonly version: number
+}
+
 /** Throws unless the folder can be opened as it is, or is empty; an empty one is created and marked as ours. */
-export function prepareDataDirectory(dataDir: string): { initialised: boolean } {
+export function prepareDataDirectory(dataDir: string): PreparedDirectory {
   const names = namesIn(dataDir)
   keepOthersOut(dataDir, names)
+  if (names.includes(RESTORE_FOLDER))
+    throw new DataDirectoryError(
+      'data-dir-foreign',
+      dataDir,
+      `a restore into it was cut short; run "keelson data restore" again, or remove ${RESTORE_FOLDER} in it`,
+    )
   const format = names.includes(FORMAT_FILE) ? readFormat(dataDir) : undefined
   if (format?.initialised) {
-    if (!names.includes(DATA_FILE))
-      throw new DataDirectoryError(
-        'data-dir-corrupt',
-        dataDir,
-        `${DATA_FILE} is missing; restore it, or remove the folder`,
-      )
-    const fault = checkLmdbFile(path.join(dataDir, DATA_FILE))
-    if (fault !== undefined)
-      throw new DataDirectoryError('data-dir-corrupt', dataDir, `${DATA_FILE} ${fault}; restore it from a backup`)
+    if (!names.includes(DATA_FILE)) throw damaged(dataDir, `${DATA_FILE} is missing`)
+    checkFile(dataDir)
     ownFile(path.join(dataDir, DATA_FILE))
-    return { initialised: true }
+    return format
   }
   const foreign = names.filter((name) => !OURS.has(name) || (format === undefined && name !== FORMAT_TEMPORARY))
   if (foreign.length > 0)
@@ -68,7 +84,58 @@ export function prepareDataDirectory(dataDir: string): { initialised: boolean } 
   discardHalfMade(path.join(dataDir, DATA_FILE), names)
   if (format === undefined) writeFormat(dataDir, false)
   ownFile(path.join(dataDir, DATA_FILE))
-  return { initialised: false }
+  return { initialised: false, version: FORMAT_VERSION }
+}
+
+/**
+ * Holds the store against itself before LMDB, which trusts it, opens it. The file is only read. Another process may own
+ * the folder and write meanwhile, which looks like damage: then the last transaction is another one afterwards.
+ */
+function checkFile(dataDir: string): void {
+  const file = path.join(dataDir, DATA_FILE)
+  for (let attempt = 0; attempt < CHECK_ATTEMPTS; attempt++) {
+    const before = transactionOf(file)
+    const fault = faultOf(file)
+    if (fault === undefined) return
+    if (transactionOf(file) === before) throw damaged(dataDir, fault)
+  }
+  throw new DataDirectoryError('data-dir-locked', dataDir, 'another process is writing to it')
+}
+
+/** The last transaction of the store; undefined where that cannot be told. */
+function transactionOf(file: string): bigint | undefined {
+  try {
+    const opened = LmdbFile.open(file)
+    opened.close()
+    return opened.meta.transaction
+  } catch (error) {
+    if (error instanceof LmdbDamage) return undefined
+    throw error
+  }
+}
+
+/** What is wrong with the store, in words; undefined when it is sound. */
+function faultOf(file: string): string | undefined {
+  let opened: LmdbFile | undefined
+  try {
+    opened = LmdbFile.open(file)
+    const { problems, problemCount } = checkStore(opened)
+    return problemCount === 0 ? undefined : `${problemCount} problems, the first: ${problems[0]}`
+  } catch (error) {
+    if (error instanceof LmdbDamage) return `${DATA_FILE} ${error.message}`
+    throw error
+  } finally {
+    opened?.close()
+  }
+}
+
+function damaged(dataDir: string, fault: string): DataDirectoryError {
+  return new DataDirectoryError(
+    'data-dir-corrupt',
+    dataDir,
+    `is damaged (${fault}). Nothing was changed. "keelson data check" tells all that is wrong; restore the last backup ` +
+      'into another folder ("keelson data restore"), or save what is sound ("keelson data backup --skip-damaged") and restore that',
+  )
 }
 
 /**
@@ -96,8 +163,9 @@ function keepOthersOut(dataDir: string, names: readonly string[]): void {
     throw new DataDirectoryError('data-dir-open', dataDir, 'may be written to by everybody; take that away (chmod o-w)')
 }
 
-export function markInitialised(dataDir: string): void {
-  writeFormat(dataDir, true)
+/** Marks the folder as one that holds data, in the format of this version or in an older one. */
+export function markInitialised(dataDir: string, version = FORMAT_VERSION): void {
+  writeFormat(dataDir, true, version)
 }
 
 /**
@@ -106,7 +174,12 @@ export function markInitialised(dataDir: string): void {
  */
 function discardHalfMade(file: string, names: readonly string[]): void {
   if (!names.includes(DATA_FILE) || statSync(file).size === 0) return
-  if (checkLmdbFile(file) !== undefined) rmSync(file)
+  try {
+    LmdbFile.open(file).close()
+  } catch (error) {
+    if (!(error instanceof LmdbDamage)) throw error
+    rmSync(file)
+  }
 }
 
 function namesIn(dataDir: string): string[] {
@@ -120,7 +193,7 @@ function namesIn(dataDir: string): string[] {
   }
 }
 
-function readFormat(dataDir: string): { initialised: boolean } {
+function readFormat(dataDir: string): PreparedDirectory {
   const text = readFileSync(path.join(dataDir, FORMAT_FILE), 'utf8')
   let found: { format?: unknown; version?: unknown; initialised?: unknown }
   try {
@@ -130,20 +203,21 @@ function readFormat(dataDir: string): { initialised: boolean } {
   }
   if (found?.format !== FORMAT)
     throw new DataDirectoryError('data-dir-foreign', dataDir, `${FORMAT_FILE} does not say "${FORMAT}"`)
-  if (found.version !== FORMAT_VERSION)
+  const { version } = found
+  if (typeof version !== 'number' || !(version >= OLDEST_FORMAT_VERSION && version <= FORMAT_VERSION))
     throw new DataDirectoryError(
       'data-dir-version',
       dataDir,
-      `is in format version ${String(found.version)}; this version of Keelson reads ${FORMAT_VERSION}: start the version that wrote it, or choose another --data-dir`,
+      `is in format version ${String(version)}; this version of Keelson reads ${OLDEST_FORMAT_VERSION} to ${FORMAT_VERSION}: start the version that wrote it (there, "keelson data backup" and "keelson data restore --format ${FORMAT_VERSION}" make a folder that this one opens), or choose another --data-dir`,
     )
-  return { initialised: found.initialised === true }
+  return { initialised: found.initialised === true, version }
 }
 
 /** Writes the file whole or not at all; it is on the disk when this returns. */
-function writeFormat(dataDir: string, initialised: boolean): void {
+function writeFormat(dataDir: string, initialised: boolean, version = FORMAT_VERSION): void {
   const temporary = path.join(dataDir, FORMAT_TEMPORARY)
   const target = path.join(dataDir, FORMAT_FILE)
-  const record = { format: FORMAT, version: FORMAT_VERSION, initialised }
+  const record = { format: FORMAT, version, initialised }
   writeFileSync(temporary, `${JSON.stringify(record)}\n`, { flush: true })
   if (initialised) renameSync(temporary, target)
   else linkIfAbsent(temporary, target)

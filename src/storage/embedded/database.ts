@@ -18,8 +18,8 @@ import { open, type RootDatabase } from 'lmdb'
 import { assert } from '../../lib/assert.js'
 import { StorageError } from '../contract/errors.js'
 import { claimOwnership } from './ownership.js'
-import { decodeState, type EngineState, encodeState, Slab } from './records.js'
-import { Snapshot } from './snapshot.js'
+import { decodeState, EMPTY_REVISION, type EngineState, encodeState, Slab } from './records.js'
+import { type DamageListener, Snapshot } from './snapshot.js'
 import { DATA_FILE, FENCE, openTables, STATE, type StagedWrite, stage, type Tables } from './tables.js'
 
 /** Room for the store in the address space; nothing is allocated for it. A store that fills it answers `no-space`. */
@@ -29,13 +29,13 @@ const MDB_MAP_FULL = -30792
 const FULL_CODES = [constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL]
 /** The bytes that a commit writes beyond its values: tree pages and the list of free pages. */
 const ROOM_BYTES = 2 * 1024 * 1024
-/** As in etcd, an empty store is at revision 1 and its first write is 2. */
-const FIRST_STATE: EngineState = { revision: 1, compacted: 0, pruned: 0, lastLease: 0 }
+const FIRST_STATE: EngineState = { revision: EMPTY_REVISION, compacted: 0, pruned: 0, lastLease: 0, uncheckedUntil: 0 }
 
 export interface DatabaseOptions {
   readonly dataDir: string
   /** The store need not outlive the process, so nothing is synced. */
   readonly ephemeral?: boolean
+  readonly onDamage?: DamageListener
 }
 
 export class Database {
@@ -44,12 +44,14 @@ export class Database {
   /** The folder whose volume is asked how much room is left. */
   readonly #volume: string
   readonly #fence: number
+  readonly #onDamage: DamageListener
 
-  private constructor(volume: string, root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
-    this.#volume = volume
+  private constructor(options: DatabaseOptions, root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
+    this.#volume = options.ephemeral ? path.dirname(options.dataDir) : options.dataDir
     this.#root = root
     this.tables = tables
     this.#fence = fence
+    this.#onDamage = options.onDamage ?? (() => undefined)
   }
 
   /** Opens or creates the tables of a folder that has been inspected, and claims it; throws when it is in use. */
@@ -74,7 +76,7 @@ export class Database {
         if (tables.meta.getBinary(STATE) === undefined)
           void tables.meta.put(STATE, encodeState(FIRST_STATE, new Slab()), 0)
       })
-      const database = new Database(options.ephemeral ? path.dirname(dataDir) : dataDir, root, tables, fence)
+      const database = new Database(options, root, tables, fence)
       const snapshot = database.pin()
       presence.done()
       return { database, snapshot }
@@ -92,7 +94,7 @@ export class Database {
     assert(bytes !== undefined, 'the store has no state record')
     const state = decodeState(bytes)
     assert(expected === undefined || expected.revision === state.revision, 'a snapshot is not that of the last commit')
-    return new Snapshot(this.tables, transaction, state)
+    return new Snapshot({ tables: this.tables, transaction, state, onDamage: this.#onDamage })
   }
 
   /** Resolves once all writes are on the disk; when it rejects, none is. */

@@ -21,13 +21,14 @@ import {
   type LeaseId,
   NO_LEASE,
 } from '../contract/kv.js'
+import { FORMAT_VERSION } from './data-directory.js'
 import { EmbeddedWatch, type WatchSource } from './embedded-watch.js'
 import { type EngineFolder, openEngineFolder } from './engine-folder.js'
 import { GroupCommit } from './group-commit.js'
 import { countNow, listRange } from './history.js'
 import { LeaseExpirer } from './lease-expirer.js'
 import { RecentEvents } from './recent-events.js'
-import type { Snapshot } from './snapshot.js'
+import type { DamageListener, Snapshot } from './snapshot.js'
 import { MAX_KEY_BYTES } from './tables.js'
 import type { WriteBatch } from './write-batch.js'
 
@@ -51,6 +52,8 @@ export interface EmbeddedEngineOptions {
   readonly logger?: Logger
   /** How often a watch with `progressNotify` reports while nothing happens. */
   readonly progressIntervalMs?: number
+  /** Is told of every read that found a record damaged; the read fails with `corrupt-object`. */
+  readonly onDamage?: DamageListener
 }
 
 export class EmbeddedEngine implements KV {
@@ -88,7 +91,13 @@ export class EmbeddedEngine implements KV {
 
   /** Throws DataDirectoryError when the folder is in use, foreign, of another format, or damaged. */
   static async open(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-    const engine = new EmbeddedEngine(await openEngineFolder(options.dataDir), options)
+    const folder = await openEngineFolder(options.dataDir, options.onDamage ?? (() => undefined))
+    if (folder.upgradedFrom !== undefined)
+      options.logger?.info(
+        { dataDir: folder.dataDir, from: folder.upgradedFrom, to: FORMAT_VERSION },
+        'the data directory is in a newer format from now on; "keelson data backup" and "keelson data restore --format" lead back',
+      )
+    const engine = new EmbeddedEngine(folder, options)
     engine.#start()
     return engine
   }

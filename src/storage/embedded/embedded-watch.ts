@@ -2,7 +2,8 @@
  * Thread: owner. One watch on the engine: a revision in the event log and a filter.
  *
  *   open ──close()──▶ closed (next gives undefined)
- *     └──compaction overtakes it──▶ overtaken (next rejects with too-old, once; then closed)
+ *     ├──compaction overtakes it──▶ overtaken (next rejects with too-old, once; then closed)
+ *     └──it meets a damaged entry──▶ broken (next rejects with corrupt-object, once; then closed)
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { assert } from '../../lib/assert.js'
@@ -10,6 +11,7 @@ import type { Clock, Timer } from '../../lib/clock.js'
 import type { KvEvent, KvWatch, KvWatchBatch, KvWatchOptions } from '../contract/kv.js'
 import { compactedError } from './history.js'
 import type { RecentEvents } from './recent-events.js'
+import { EMPTY_REVISION } from './records.js'
 import type { Snapshot } from './snapshot.js'
 
 /** The most events of a batch, and the most entries that are looked at between two turns of the event loop. */
@@ -96,7 +98,7 @@ export class EmbeddedWatch implements KvWatch {
         throw error
       }
       if (this.#next <= state.revision) {
-        const events = this.#collect(state.revision)
+        const events = this.#collectOrEnd(state.revision)
         if (events.length > 0) return this.#deliver({ events, revision: this.#next - 1 })
         // Among many entries none was for this watch: others get their turn before it looks further.
         if (this.#next <= state.revision) await nextTurn()
@@ -117,6 +119,16 @@ export class EmbeddedWatch implements KvWatch {
     return batch
   }
 
+  /** A watch that meets a damaged entry is over: what it could still deliver would have a gap. */
+  #collectOrEnd(until: number): KvEvent[] {
+    try {
+      return this.#collect(until)
+    } catch (error) {
+      this.close()
+      throw error
+    }
+  }
+
   #collect(until: number): KvEvent[] {
     const { recent, snapshot } = this.#source
     const events: KvEvent[] = []
@@ -129,10 +141,10 @@ export class EmbeddedWatch implements KvWatch {
       read < MAX_LOG_ENTRIES_A_TURN
     ) {
       let event = recent.at(this.#next)
-      if (event === undefined) {
+      if (event === undefined && this.#next > EMPTY_REVISION) {
         read++
-        if (this.#matches(snapshot.logEntry(this.#next, false)?.kv.key ?? '')) event = snapshot.event(this.#next)
-      } else if (!this.#matches(event.kv.key)) event = undefined
+        if (this.#matches(snapshot.recentEntry(this.#next, false).kv.key)) event = snapshot.event(this.#next)
+      } else if (event !== undefined && !this.#matches(event.kv.key)) event = undefined
       this.#next++
       if (event === undefined) continue
       events.push(event)

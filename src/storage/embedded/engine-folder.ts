@@ -2,31 +2,35 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { markInitialised, prepareDataDirectory } from './data-directory.js'
+import { FORMAT_VERSION, markInitialised, prepareDataDirectory } from './data-directory.js'
 import { Database } from './database.js'
 import { refuseSecondOpen, removeOwner, writeOwner } from './ownership.js'
-import type { Snapshot } from './snapshot.js'
+import type { DamageListener, Snapshot } from './snapshot.js'
 
 export interface EngineFolder {
   readonly dataDir: string
+  /** The older format version that the folder was in until now. */
+  readonly upgradedFrom: number | undefined
   readonly database: Database
   readonly snapshot: Snapshot
   close(): Promise<void>
 }
 
 /** Opens the folder, or a store in memory when there is none. */
-export function openEngineFolder(dataDir: string | undefined): Promise<EngineFolder> {
-  return dataDir === undefined ? openInMemory() : openOnDisk(path.resolve(dataDir))
+export function openEngineFolder(dataDir: string | undefined, onDamage: DamageListener): Promise<EngineFolder> {
+  return dataDir === undefined ? openInMemory(onDamage) : openOnDisk(path.resolve(dataDir), onDamage)
 }
 
-async function openOnDisk(dataDir: string): Promise<EngineFolder> {
+async function openOnDisk(dataDir: string, onDamage: DamageListener): Promise<EngineFolder> {
   refuseSecondOpen(dataDir)
-  const { initialised } = prepareDataDirectory(dataDir)
-  const { database, snapshot } = await Database.open({ dataDir })
-  if (!initialised) markInitialised(dataDir)
+  const { initialised, version } = prepareDataDirectory(dataDir)
+  const { database, snapshot } = await Database.open({ dataDir, onDamage })
+  // Before the first write of this version, so that an older one never meets what it does not know.
+  if (!initialised || version < FORMAT_VERSION) markInitialised(dataDir)
   writeOwner(dataDir)
   return {
     dataDir,
+    upgradedFrom: version < FORMAT_VERSION ? version : undefined,
     database,
     snapshot,
     async close() {
@@ -36,10 +40,10 @@ async function openOnDisk(dataDir: string): Promise<EngineFolder> {
   }
 }
 
-async function openInMemory(): Promise<EngineFolder> {
+async function openInMemory(onDamage: DamageListener): Promise<EngineFolder> {
   const dataDir = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'keelson-'))
-  const { database, snapshot } = await Database.open({ dataDir, ephemeral: true })
+  const { database, snapshot } = await Database.open({ dataDir, ephemeral: true, onDamage })
   // LMDB keeps its files open: without a name they go with the process, however it ends.
   rmSync(dataDir, { recursive: true })
-  return { dataDir: 'memory', database, snapshot, close: () => database.close() }
+  return { dataDir: 'memory', upgradedFrom: undefined, database, snapshot, close: () => database.close() }
 }

@@ -7,7 +7,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { StorageError } from '../contract/errors.js'
 import { type KeyValue, type KvListOptions, type KvListResult, prefixEnd } from '../contract/kv.js'
-import { decodeIndexEntry, decodeRevision, type EngineState } from './records.js'
+import type { EngineState, LogEntry } from './records.js'
 import type { Snapshot } from './snapshot.js'
 
 /** So many keys are looked at before other work of the thread gets its turn: about a millisecond. */
@@ -62,7 +62,7 @@ async function listNow(snapshot: Snapshot, range: KeyRange, limit: number, withV
   const entries = rangeOf(range)
     ? snapshot.tables.keys.getRange({ ...range, ...(limit > 0 && { limit }), transaction: snapshot.transaction })
     : []
-  for (const { key, value } of entries) found.push({ key, revision: decodeIndexEntry(value).modRevision })
+  for (const { key, value } of entries) found.push({ key, revision: snapshot.indexEntry(key, value).modRevision })
   const count = limit > 0 && found.length === limit ? countKeys(snapshot, range) : found.length
   const kvs = await load(snapshot, found, withValues)
   return { kvs, count, more: kvs.length < count, revision: snapshot.state.revision }
@@ -82,12 +82,12 @@ async function findAt(snapshot: Snapshot, range: KeyRange, revision: number): Pr
   const found: Found[] = []
   const changed: { key: string; newest: number }[] = []
   for (const { key, value } of keys.getRange(options)) {
-    const { modRevision } = decodeIndexEntry(value)
+    const { modRevision } = snapshot.indexEntry(key, value)
     if (modRevision <= revision) found.push({ key, revision: modRevision })
     else changed.push({ key, newest: modRevision })
   }
   for (const { key, value } of graves.getRange(options)) {
-    const newest = decodeRevision(value)
+    const newest = snapshot.graveRevision(key, value)
     if (newest > revision) changed.push({ key, newest })
   }
   if (changed.length === 0) return found
@@ -98,20 +98,23 @@ async function findAt(snapshot: Snapshot, range: KeyRange, revision: number): Pr
   return found.sort((a, b) => compareBytes(a.key, b.key))
 }
 
-/** The version that was valid at `revision`, or 0 when there was none. An entry that has been pruned was a deletion. */
+/**
+ * The version that was valid at `revision`, or 0 when there was none. An entry that has been pruned was a deletion:
+ * what a later entry replaced is there as long as that entry.
+ */
 function walkBack(snapshot: Snapshot, newest: number, revision: number): number {
   let at = newest
-  let entry = snapshot.logEntry(at, false)
+  let entry: LogEntry | undefined = snapshot.recentEntry(at, false)
   while (at > revision && entry !== undefined && entry.previous > 0) {
     at = entry.previous
-    entry = snapshot.logEntry(at, false)
+    entry = snapshot.previousEntry(entry)
   }
   return at <= revision && entry?.type === 'put' ? at : 0
 }
 
 async function load(snapshot: Snapshot, found: readonly Found[], withValues: boolean): Promise<KeyValue[]> {
   const kvs: KeyValue[] = []
-  await inTurns(found, ({ revision }) => kvs.push(snapshot.version(revision, withValues)))
+  await inTurns(found, ({ key, revision }) => kvs.push(snapshot.version(key, revision, withValues)))
   return kvs
 }
 

@@ -104,7 +104,7 @@ export class WriteBatch {
     this.#change({ lastLease })
     const lease = BigInt(lastLease)
     this.#leases.set(lease, record)
-    this.writes.push({ table: 'leases', key: leasedKey(lease, ''), value: encodeLease(record, this.slab) })
+    this.writes.push({ table: 'leases', key: leasedKey(lease, ''), value: encodeLease(lease, record, this.slab) })
     return lease
   }
 
@@ -206,7 +206,7 @@ export class WriteBatch {
 
   #valueOf(key: string, current: IndexEntry): KeyValue {
     const overlay = this.#overlay.get(key)
-    return overlay?.live ? overlay.kv : this.#snapshot.version(current.modRevision)
+    return overlay?.live ? overlay.kv : this.#snapshot.version(key, current.modRevision)
   }
 
   #grave(key: string): number {

@@ -74,10 +74,15 @@ export class OwnerCluster {
       arena: cacheMemoryLimitBytes > 0 ? { limitBytes: cacheMemoryLimitBytes } : {},
     }
     if (config.type === 'embedded') {
+      const damagedReads = recorder.series(storageFamilies.damagedReads)
       const engine = await EmbeddedEngine.open({
         ...(config.dataDir === '' || config.dataDir === IN_MEMORY ? {} : { dataDir: config.dataDir }),
         clock,
         logger,
+        onDamage: (error) => {
+          damagedReads.add(1)
+          logger.error({ err: error }, 'the embedded engine read a damaged record')
+        },
       })
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
       return new OwnerCluster(options, cacher, prefix, () => engine.close())
