@@ -19,8 +19,8 @@ import {
   type IndexEntry,
   type LeaseRecord,
   type LogEntry,
-  leaseOfLeasedKey,
   leasedKey,
+  leaseOfLeasedKey,
 } from './records.js'
 import type { Tables } from './tables.js'
 

@@ -107,7 +107,8 @@ t.test('every flipped bit is noticed before anything is served, or lies where no
     else {
       // What nobody noticed must not change anything that anybody can read.
       harmless++
-      if (harmless <= HARMLESS_OPENED && (await contents(dataDir)) !== expected) t.fail(`a flipped bit at ${at} was not noticed`)
+      if (harmless <= HARMLESS_OPENED && (await contents(dataDir)) !== expected)
+        t.fail(`a flipped bit at ${at} was not noticed`)
     }
   }
   t.comment(`${noticed} noticed, ${harmless} harmless, of ${current.length} bytes`)
@@ -202,36 +203,33 @@ function flipInFile(file: string, text: string): void {
 function versionOne(t: Test): string {
   const dataDir = path.join(temporaryFolder(t, 'format-1'), 'data')
   mkdirSync(dataDir)
-  writeFileSync(
-    path.join(dataDir, 'data.mdb'),
-    gunzipSync(readFileSync('test/storage/embedded/format-1.mdb.gz')),
-  )
-  writeFileSync(
-    path.join(dataDir, 'keelson.json'),
-    '{"format":"keelson-embedded","version":1,"initialised":true}\n',
-  )
+  writeFileSync(path.join(dataDir, 'data.mdb'), gunzipSync(readFileSync('test/storage/embedded/format-1.mdb.gz')))
+  writeFileSync(path.join(dataDir, 'keelson.json'), '{"format":"keelson-embedded","version":1,"initialised":true}\n')
   return dataDir
 }
 
-t.test('a folder of format version 1 is opened, becomes one of version 2, and its new entries have checksums', async (t) => {
-  const dataDir = versionOne(t)
-  const upgrades: unknown[] = []
-  const logger = { ...nullLogger, info: (fields: object) => void upgrades.push(fields) }
-  const engine = await EmbeddedEngine.open({ dataDir, logger })
-  t.match(upgrades, [{ from: 1, to: 2 }])
-  t.equal(await engine.currentRevision(), 75)
-  t.equal((await engine.list('/registry/')).count, 34)
-  const found = (await engine.get('/registry/configmaps/default/c-2')).kv!
-  t.equal(Buffer.from(found.value).toString(), 'value 2 again')
-  await engine.optimisticPut(found.key, Buffer.from('value 2 of now'), found.modRevision)
-  await engine.close()
-  t.match(JSON.parse(readFileSync(path.join(dataDir, 'keelson.json'), 'utf8')), { version: 2, initialised: true })
-  const file = LmdbFile.open(path.join(dataDir, 'data.mdb'))
-  const report = checkStore(file)
-  file.close()
-  t.match(report, { problemCount: 0, logEntries: 66, unchecked: 65, state: { uncheckedUntil: 75, revision: 76 } })
-  const copy = `${dataDir}-copy`
-  cpSync(dataDir, copy, { recursive: true })
-  flipInFile(path.join(copy, 'data.mdb'), 'value 2 of now')
-  t.match(problemsOf(path.join(copy, 'data.mdb')), [/revision 76 .*checksum/])
-})
+t.test(
+  'a folder of format version 1 is opened, becomes one of version 2, and its new entries have checksums',
+  async (t) => {
+    const dataDir = versionOne(t)
+    const upgrades: unknown[] = []
+    const logger = { ...nullLogger, info: (fields: object) => void upgrades.push(fields) }
+    const engine = await EmbeddedEngine.open({ dataDir, logger })
+    t.match(upgrades, [{ from: 1, to: 2 }])
+    t.equal(await engine.currentRevision(), 75)
+    t.equal((await engine.list('/registry/')).count, 34)
+    const found = (await engine.get('/registry/configmaps/default/c-2')).kv!
+    t.equal(Buffer.from(found.value).toString(), 'value 2 again')
+    await engine.optimisticPut(found.key, Buffer.from('value 2 of now'), found.modRevision)
+    await engine.close()
+    t.match(JSON.parse(readFileSync(path.join(dataDir, 'keelson.json'), 'utf8')), { version: 2, initialised: true })
+    const file = LmdbFile.open(path.join(dataDir, 'data.mdb'))
+    const report = checkStore(file)
+    file.close()
+    t.match(report, { problemCount: 0, logEntries: 66, unchecked: 65, state: { uncheckedUntil: 75, revision: 76 } })
+    const copy = `${dataDir}-copy`
+    cpSync(dataDir, copy, { recursive: true })
+    flipInFile(path.join(copy, 'data.mdb'), 'value 2 of now')
+    t.match(problemsOf(path.join(copy, 'data.mdb')), [/revision 76 .*checksum/])
+  },
+)

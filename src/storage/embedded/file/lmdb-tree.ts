@@ -130,5 +130,4 @@ function nodesOf(number: number, page: Buffer, kind: 'branch' | 'leaf'): Buffer[
   return nodes
 }
 
-const outside = (number: number): LmdbDamage =>
-  new LmdbDamage(`page ${number} has an entry that lies outside of it`)
+const outside = (number: number): LmdbDamage => new LmdbDamage(`page ${number} has an entry that lies outside of it`)
