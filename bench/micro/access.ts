@@ -61,7 +61,8 @@ export async function run(): Promise<{ name: string; figure: string; note?: stri
   const { authorizer } = openAuthorizer({
     config: {
       modes: ['RBAC'],
-      webhook: { configFile: '', version: 'v1', authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
+      alwaysAllowPaths: [],
+      webhook: { configFile: '', path: '', version: 'v1', authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
     },
     cache: (resource) => ({ clock: reader.clock, known: () => reader.arena(resource) }),
     clock: systemClock,

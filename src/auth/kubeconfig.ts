@@ -21,6 +21,8 @@ export interface Kubeconfig {
   readonly clientCertificate: string | undefined
   readonly clientKey: string | undefined
   readonly token: string | undefined
+  /** The absolute path of the file that the token was read from: tokens of pods are replaced there before they end. */
+  readonly tokenFile?: string | undefined
   readonly basic: { readonly username: string; readonly password: string } | undefined
 }
 
@@ -35,7 +37,8 @@ export function readKubeconfig(file: string): Kubeconfig {
     }
   }
   try {
-    return parseKubeconfig(read(path.resolve(file)), read)
+    const found = parseKubeconfig(read(path.resolve(file)), read)
+    return found.tokenFile === undefined ? found : { ...found, tokenFile: path.resolve(folder, found.tokenFile) }
   } catch (error) {
     if (error instanceof KubeconfigError && !error.message.startsWith(file))
       throw new KubeconfigError(`${file}: ${error.message}`)
@@ -64,6 +67,7 @@ export function parseKubeconfig(text: string, read: (name: string) => string): K
   const server = textOf(found, 'server')
   if (!/^https?:\/\//.test(server)) throw new KubeconfigError(`the server ${JSON.stringify(server)} is no http(s) URL`)
   const username = user === undefined ? '' : textOf(user, 'username')
+  const tokenFile = user === undefined ? '' : textOf(user, 'tokenFile')
   const pem = (from: JsonObject | undefined, name: string): string | undefined => {
     if (from === undefined) return undefined
     const data = textOf(from, `${name}-data`)
@@ -79,6 +83,7 @@ export function parseKubeconfig(text: string, read: (name: string) => string): K
     clientCertificate: pem(user, 'client-certificate'),
     clientKey: pem(user, 'client-key'),
     token: user === undefined ? undefined : tokenOf(user, read),
+    ...(tokenFile === '' ? {} : { tokenFile }),
     basic: username === '' ? undefined : { username, password: user === undefined ? '' : textOf(user, 'password') },
   }
 }
@@ -127,6 +132,29 @@ function named(root: JsonObject, list: string, member: string): Map<string, Json
     }),
   )
 }
+
+/** The header that tells the server who asks. A token of a file is read anew, because it may have been replaced. */
+export function tokenHeaders({ token, tokenFile, basic }: Kubeconfig): Record<string, string> {
+  const current = tokenFile === undefined ? token : (readToken(tokenFile) ?? token)
+  if (current !== undefined) return { authorization: `Bearer ${current}` }
+  if (basic === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
+}
+
+function readToken(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined
+  } catch {
+    // While somebody replaces the file the token that was read last is shown.
+    return undefined
+  }
+}
+
+/** The same server under a path of its own: where reviews are created. */
+export const withPath = (kubeconfig: Kubeconfig, path: string): Kubeconfig => ({
+  ...kubeconfig,
+  server: `${kubeconfig.server}${path}`,
+})
 
 /** The options that an agent needs to reach the server over TLS. */
 export function tlsOptions({

@@ -10,7 +10,7 @@ import type { Clock } from '../lib/clock.js'
 import { jitter, type Random } from '../lib/jitter.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { ClientMetrics } from '../metrics/client-metrics.js'
-import { type Kubeconfig, tlsOptions } from './kubeconfig.js'
+import { type Kubeconfig, tlsOptions, tokenHeaders } from './kubeconfig.js'
 
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
@@ -48,7 +48,6 @@ export class WebhookClient implements Closable {
   readonly #options: WebhookClientOptions
   readonly #url: URL
   readonly #agent: HttpAgent | HttpsAgent
-  readonly #headers: Record<string, string>
 
   constructor(options: WebhookClientOptions) {
     this.#options = options
@@ -59,7 +58,6 @@ export class WebhookClient implements Closable {
       this.#url.protocol === 'https:'
         ? new HttpsAgent({ ...keepAlive, ...tlsOptions(kubeconfig) })
         : new HttpAgent(keepAlive)
-    this.#headers = { accept: 'application/json', 'content-type': 'application/json', ...authorization(kubeconfig) }
   }
 
   /** The object that the webhook answers with. Throws WebhookError. */
@@ -96,7 +94,12 @@ export class WebhookClient implements Closable {
     const options: RequestOptions = {
       method: 'POST',
       agent: this.#agent,
-      headers: { ...this.#headers, 'content-length': String(Buffer.byteLength(body)) },
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        ...tokenHeaders(this.#options.kubeconfig),
+        'content-length': String(Buffer.byteLength(body)),
+      },
       timeout: this.#options.timeoutMs ?? TIMEOUT_MS,
     }
     return new Promise((resolve, reject) => {
@@ -114,12 +117,6 @@ export class WebhookClient implements Closable {
       request.end(body)
     })
   }
-}
-
-function authorization({ token, basic }: Kubeconfig): Record<string, string> {
-  if (token !== undefined) return { authorization: `Bearer ${token}` }
-  if (basic === undefined) return {}
-  return { authorization: `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}` }
 }
 
 async function readAnswer(response: IncomingMessage): Promise<Buffer> {

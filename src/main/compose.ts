@@ -31,7 +31,7 @@ export async function compose(options: ComposeOptions): Promise<Server> {
 }
 
 async function build(lifecycle: Lifecycle, options: ComposeOptions): Promise<Server> {
-  const parts = openProcessParts(options, lifecycle)
+  const parts = await openProcessParts(options, lifecycle)
   const { config, credentials } = parts
   const storage = await startStorageThreads(parts)
   const { port, state } = await startFrontEnds(parts, storage)

@@ -61,6 +61,8 @@ export interface OidcConfig {
 export interface WebhookTokensConfig {
   /** A kubeconfig. */
   readonly configFile: string
+  /** Where the server of the kubeconfig takes reviews; '': at its own address. Otherwise that server knows all tokens, ours too. */
+  readonly path: string
   readonly version: string
   readonly cacheTtlMs: number
 }
@@ -98,5 +100,7 @@ export interface RenewedCredentials {
   /** PEM; '' for one that is not used. */
   readonly clientCa: string
   readonly frontProxyCa: string
+  /** The headers in which the front proxy names users; undefined when they are as before. */
+  readonly frontProxyHeaders: FrontProxyHeaders | undefined
   readonly proxyCertificate: ProxyCertificate | undefined
 }

@@ -136,6 +136,17 @@ t.test('manifests', { skip: skipWithoutKubectl }, async (t) => {
     })
   }
 
+  await t.test('extension: a dry run of the server behind another one, with flags that there are', async (t) => {
+    const folder = 'k8s/overlays/extension'
+    const manifests = render('extension')
+    await quiet(t, 'apply', '-f', `${folder}/namespace.yaml`)
+    const dry = await quiet(t, 'apply', '-k', folder, '--dry-run=server')
+    t.equal(dry.split('\n').length, manifests.length)
+    const { args = [] } = manifests.find(({ kind }) => kind === 'StatefulSet')!.spec!.template!.spec.containers[0]!
+    const { errors, foreign } = parseFlags(args, FLAGS)
+    t.same({ errors, foreign }, { errors: [], foreign: [] })
+  })
+
   await t.test('the load job is let in too', async (t) => {
     const job = load(readFileSync('k8s/components/load-test/job.yaml', 'utf8')) as object
     t.equal(await quiet(t, 'create', '-n', 'keelson', '-f', kubectl.file(job)), 'job.batch/keelson-load created')
@@ -223,7 +234,7 @@ t.test('every file of a kustomization is there, and none is forgotten', async (t
   const folders = readdirSync('k8s', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('kustomization.yaml'))
     .map((name) => path.join('k8s', path.dirname(name)))
-  t.equal(folders.length, 7)
+  t.equal(folders.length, 8)
   for (const folder of folders) {
     const { resources = [] } = load(readFileSync(`${folder}/kustomization.yaml`, 'utf8')) as { resources?: string[] }
     for (const resource of resources) t.ok(existsSync(path.join(folder, resource)), `${folder}/${resource}`)

@@ -5,9 +5,9 @@ import type { Closable } from '../../lib/lifecycle.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
 import { authFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { AuthenticationConfig } from '../../protocol/server-credentials.js'
+import type { AuthenticationConfig, RenewedCredentials } from '../../protocol/server-credentials.js'
 import type { Authenticator } from '../interface.js'
-import { readKubeconfig } from '../kubeconfig.js'
+import { readKubeconfig, withPath } from '../kubeconfig.js'
 import { WebhookClient } from '../webhook-client.js'
 import { AudienceAgnostic } from './audience-agnostic.js'
 import { BootstrapTokens } from './bootstrap-tokens.js'
@@ -46,7 +46,7 @@ export class Authentication implements Closable {
       config.webhook === undefined
         ? undefined
         : new WebhookClient({
-            kubeconfig: readKubeconfig(config.webhook.configFile),
+            kubeconfig: withPath(readKubeconfig(config.webhook.configFile), config.webhook.path),
             clock,
             random,
             metrics: new ClientMetrics(recorder),
@@ -74,10 +74,11 @@ export class Authentication implements Closable {
     })
   }
 
-  /** Takes the authorities after their files have changed, as PEM; '' for one that is not used. */
-  replaceAuthorities(clientCa: string, frontProxyCa: string): void {
+  /** Takes the authorities after they have changed. */
+  replaceAuthorities({ clientCa, frontProxyCa, frontProxyHeaders }: RenewedCredentials): void {
     if (clientCa !== '') this.#certificates?.replaceAuthorities(new ClientAuthorities(clientCa))
-    if (frontProxyCa !== '') this.#frontProxy?.replaceAuthorities(new ClientAuthorities(frontProxyCa))
+    if (frontProxyCa !== '')
+      this.#frontProxy?.replaceAuthorities(new ClientAuthorities(frontProxyCa), frontProxyHeaders)
   }
 
   close(): void {
@@ -97,16 +98,19 @@ function tokenMembers(
   const agnostic = (tokens: TokenAuthenticator): void => void members.push(new AudienceAgnostic(tokens, apiAudiences))
   if (config.staticTokens !== '') agnostic(StaticTokens.parse(config.staticTokens))
   const { publicKeys, signingKey } = serviceAccounts
-  members.push(
-    new ServiceAccountAuthenticator({
-      issuers: serviceAccounts.issuers,
-      apiAudiences,
-      keys: verificationKeys(publicKeys.length === 0 ? [signingKey] : publicKeys),
-      lookup: serviceAccounts.lookup,
-      objects,
-      clock,
-    }),
-  )
+  // Behind another server the accounts are that server's, whatever accounts are stored here.
+  const isDelegated = config.webhook !== undefined && config.webhook.path !== ''
+  if (!isDelegated)
+    members.push(
+      new ServiceAccountAuthenticator({
+        issuers: serviceAccounts.issuers,
+        apiAudiences,
+        keys: verificationKeys(publicKeys.length === 0 ? [signingKey] : publicKeys),
+        lookup: serviceAccounts.lookup,
+        objects,
+        clock,
+      }),
+    )
   if (config.bootstrapTokens) agnostic(new BootstrapTokens(objects, clock))
   if (oidc !== undefined) {
     const fetchJson = httpsJson(oidc.ca === '' ? undefined : oidc.ca)

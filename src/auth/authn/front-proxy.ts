@@ -13,7 +13,7 @@ const LIMIT = 256
 
 export class FrontProxy implements Authenticator {
   readonly #clock: Clock
-  readonly #headers: FrontProxyHeaders
+  #headers: FrontProxyHeaders
   /** Certificates that were found to be a proxy's. */
   readonly #proxies: ExpiringMap<true>
   #authorities: ClientAuthorities
@@ -21,19 +21,13 @@ export class FrontProxy implements Authenticator {
   constructor(authorities: ClientAuthorities, headers: FrontProxyHeaders, clock: Clock) {
     this.#authorities = authorities
     this.#clock = clock
-    const lower = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase())
-    this.#headers = {
-      allowedNames: headers.allowedNames,
-      username: lower(headers.username),
-      uid: lower(headers.uid),
-      group: lower(headers.group),
-      extraPrefixes: lower(headers.extraPrefixes),
-    }
+    this.#headers = lowerCased(headers)
     this.#proxies = new ExpiringMap({ clock, ttlMs: TTL_MS, limit: LIMIT })
   }
 
-  replaceAuthorities(authorities: ClientAuthorities): void {
+  replaceAuthorities(authorities: ClientAuthorities, headers: FrontProxyHeaders | undefined): void {
     this.#authorities = authorities
+    if (headers !== undefined) this.#headers = lowerCased(headers)
     this.#proxies.clear()
   }
 
@@ -78,6 +72,17 @@ export class FrontProxy implements Authenticator {
     if (name === '') return undefined
     const groups = group.flatMap((header) => values.get(header) ?? []).filter((value) => value !== '')
     return { user: { name, uid: first(uid), groups, extra: { ...extra } } }
+  }
+}
+
+function lowerCased({ allowedNames, username, uid, group, extraPrefixes }: FrontProxyHeaders): FrontProxyHeaders {
+  const lower = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase())
+  return {
+    allowedNames,
+    username: lower(username),
+    uid: lower(uid),
+    group: lower(group),
+    extraPrefixes: lower(extraPrefixes),
   }
 }
 

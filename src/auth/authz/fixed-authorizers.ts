@@ -27,6 +27,17 @@ export const alwaysAllow: Authorizer & RuleResolver = {
   rulesFor: () => ALL_RULES,
 }
 
+/** Lets everybody ask for some paths that are no resources; * at the end of one stands for whatever follows. */
+export function allowedPaths(paths: readonly string[]): Authorizer & RuleResolver {
+  const whole = new Set(paths.filter((path) => !path.endsWith('*')))
+  const prefixes = paths.filter((path) => path.endsWith('*')).map((path) => path.slice(0, -1))
+  const isAllowed = (path: string): boolean => whole.has(path) || prefixes.some((prefix) => path.startsWith(prefix))
+  return {
+    authorize: ({ isResourceRequest, path }: Attributes) => (!isResourceRequest && isAllowed(path) ? ALLOW : PASS),
+    rulesFor: () => ({ ...NO_RULES, nonResourceRules: [{ verbs: ['*'], nonResourceURLs: [...paths] }] }),
+  }
+}
+
 /** It has no opinion rather than denying: modes after it may still allow, as in Kubernetes. */
 export const alwaysDeny: Authorizer & RuleResolver = {
   authorize: () => ({ decision: 'no-opinion', reason: 'Everything is forbidden.' }),

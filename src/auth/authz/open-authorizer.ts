@@ -8,10 +8,10 @@ import { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { Authorizer, RuleResolver } from '../interface.js'
-import { readKubeconfig } from '../kubeconfig.js'
+import { readKubeconfig, withPath } from '../kubeconfig.js'
 import { WebhookClient } from '../webhook-client.js'
 import { AuthorizerChain } from './authorizer-chain.js'
-import { alwaysAllow, alwaysDeny, privilegedGroup } from './fixed-authorizers.js'
+import { allowedPaths, alwaysAllow, alwaysDeny, privilegedGroup } from './fixed-authorizers.js'
 import { CountedAuthorizer } from './metered-authorizer.js'
 import { NodeAuthorizer } from './node-authorizer.js'
 import { NodeGraph } from './node-graph.js'
@@ -55,7 +55,7 @@ export function openAuthorizer(options: OpenAuthorizerOptions): OpenedAuthorizer
       }
       case 'Webhook': {
         const client = new WebhookClient({
-          kubeconfig: readKubeconfig(config.webhook.configFile),
+          kubeconfig: withPath(readKubeconfig(config.webhook.configFile), config.webhook.path),
           clock,
           random,
           metrics: new ClientMetrics(recorder),
@@ -72,6 +72,7 @@ export function openAuthorizer(options: OpenAuthorizerOptions): OpenedAuthorizer
   return {
     authorizer: new AuthorizerChain([
       privilegedGroup,
+      ...(config.alwaysAllowPaths.length === 0 ? [] : [allowedPaths(config.alwaysAllowPaths)]),
       ...config.modes.map((mode) => new CountedAuthorizer(open(mode), recorder, mode)),
     ]),
     rbac,

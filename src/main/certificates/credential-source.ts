@@ -20,6 +20,7 @@ import type { SecurityConfig } from '../flags/security-config.js'
 import { adminKubeconfig } from './admin-kubeconfig.js'
 import { CertificateFolder, FRONT_PROXY_NAME, type Pair } from './certificate-folder.js'
 import { cipherList } from './cipher-suites.js'
+import type { TrustedByCluster } from './cluster-trust.js'
 import { isUnspecified, serverHosts } from './server-hosts.js'
 
 /** The user of everybody on plain HTTP without credentials, which is served on loopback only. */
@@ -43,10 +44,18 @@ export class CredentialSource {
   readonly #config: SecurityConfig
   readonly #folder: CertificateFolder
   #shown = ''
+  #shownHeaders = ''
+  /** Whom the server before this one trusts, when there is one. */
+  #cluster: TrustedByCluster = { clientCa: '', frontProxy: undefined }
 
   constructor(config: SecurityConfig, now: () => number) {
     this.#config = config
     this.#folder = new CertificateFolder(config.certDir, now)
+  }
+
+  /** The next open() or renew() believes these too. */
+  trust(cluster: TrustedByCluster): void {
+    this.#cluster = cluster
   }
 
   /** Throws for files that cannot be read or hold something else. */
@@ -57,6 +66,7 @@ export class CredentialSource {
     if (tls !== undefined) {
       checkPair(tls)
       this.#shown = this.#fingerprint(tls, authentication.clientCa, authentication.frontProxy?.ca ?? '')
+      this.#shownHeaders = JSON.stringify(authentication.frontProxy?.headers)
     }
     return { tls, authentication, proxyCertificate }
   }
@@ -66,13 +76,16 @@ export class CredentialSource {
     if (this.#config.insecureHttp) return undefined
     const tls = this.#tlsFiles()
     const clientCa = this.#clientCa()
-    const frontProxyCa = read(this.#frontProxy().caFile)
+    const { ca: frontProxyCa, headers } = this.#frontProxy()
     const shown = this.#fingerprint(tls, clientCa, frontProxyCa)
-    if (shown === this.#shown) return undefined
+    const shownHeaders = JSON.stringify(headers)
+    if (shown === this.#shown && shownHeaders === this.#shownHeaders) return undefined
     checkPair(tls)
     for (const pem of [clientCa, frontProxyCa]) if (pem !== '') new ClientAuthorities(pem)
+    const frontProxyHeaders = shownHeaders === this.#shownHeaders ? undefined : headers
     this.#shown = shown
-    return { tls, clientCa, frontProxyCa, proxyCertificate: this.#proxyCertificate() }
+    this.#shownHeaders = shownHeaders
+    return { tls, clientCa, frontProxyCa, frontProxyHeaders, proxyCertificate: this.#proxyCertificate() }
   }
 
   /** Gives the path of the file; '' when client certificates are signed by others, so that none can be made. */
@@ -108,7 +121,7 @@ export class CredentialSource {
     const { clientCaFile } = this.#config
     if (clientCaFile !== '') return read(clientCaFile)
     this.#folder.admin()
-    return read(this.#folder.authorityFile)
+    return `${read(this.#folder.authorityFile)}${this.#cluster.clientCa}`
   }
 
   /**
@@ -116,13 +129,15 @@ export class CredentialSource {
    */
   #authoritiesFile(): string {
     const clientCa = this.#clientCa()
-    return this.#folder.write('client-authorities.crt', `${clientCa}\n${read(this.#frontProxy().caFile)}`, 0o644)
+    return this.#folder.write('client-authorities.crt', `${clientCa}\n${this.#frontProxy().ca}`, 0o644)
   }
 
-  /** The authority of front proxies and their headers: the given ones, or those of the folder. */
-  #frontProxy(): NonNullable<SecurityConfig['frontProxy']> {
+  /** The authority of front proxies (PEM) and their headers: the given ones, those of the cluster, or those of the folder. */
+  #frontProxy(): NonNullable<AuthenticationConfig['frontProxy']> {
     const { frontProxy } = this.#config
-    return frontProxy ?? { caFile: this.#folder.frontProxyAuthorityFile, headers: FRONT_PROXY_HEADERS }
+    if (frontProxy !== undefined) return { ca: read(frontProxy.caFile), headers: frontProxy.headers }
+    if (this.#cluster.frontProxy !== undefined) return this.#cluster.frontProxy
+    return { ca: read(this.#folder.frontProxyAuthorityFile), headers: FRONT_PROXY_HEADERS }
   }
 
   #proxyCertificate(): ProxyCertificate | undefined {
@@ -142,12 +157,11 @@ export class CredentialSource {
 
   #authentication(): AuthenticationConfig {
     const { insecureHttp, tokenFile, serviceAccounts, oidc } = this.#config
-    const frontProxy = insecureHttp ? undefined : this.#frontProxy()
     const { signingKeyFile, keyFiles, ...accounts } = serviceAccounts
     return {
       nobody: this.#nobody(),
       clientCa: insecureHttp ? '' : this.#clientCa(),
-      frontProxy: frontProxy && { ca: read(frontProxy.caFile), headers: frontProxy.headers },
+      frontProxy: insecureHttp ? undefined : this.#frontProxy(),
       staticTokens: tokenFile === '' ? '' : read(tokenFile),
       serviceAccounts: {
         ...accounts,

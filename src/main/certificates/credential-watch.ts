@@ -25,6 +25,7 @@ export class CredentialWatch implements Closable {
   #timer: Timer | undefined
   #lastProblem = ''
   #stopped = false
+  #last: Promise<void> = Promise.resolve()
 
   constructor(options: CredentialWatchOptions) {
     this.#options = options
@@ -32,15 +33,26 @@ export class CredentialWatch implements Closable {
 
   start(): void {
     this.#timer = this.#options.clock.after(INTERVAL_MS, () => {
-      void this.#look().then(() => {
+      void this.#lookAfterLast().then(() => {
         if (!this.#stopped) this.start()
       })
     })
   }
 
+  /** What has changed is not known from files: it is taken without waiting for the next look. */
+  lookNow(): void {
+    if (!this.#stopped) void this.#lookAfterLast()
+  }
+
   close(): void {
     this.#stopped = true
     this.#timer?.cancel()
+  }
+
+  /** Two looks at once could hand on the older of two changes last. */
+  #lookAfterLast(): Promise<void> {
+    this.#last = this.#last.then(() => this.#look())
+    return this.#last
   }
 
   async #look(): Promise<void> {

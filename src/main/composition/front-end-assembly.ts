@@ -129,10 +129,10 @@ export class FrontEndAssembly implements Closable {
 
   /** Open connections keep their certificates; who their clients are is judged by the new authorities. */
   renewCredentials(renewed: RenewedCredentials): void {
-    const { tls, clientCa, frontProxyCa } = renewed
+    const { tls } = renewed
     this.#aggregation.renewCredentials(renewed)
     this.#tls = tls
-    this.#authentication.replaceAuthorities(clientCa, frontProxyCa)
+    this.#authentication.replaceAuthorities(renewed)
     this.#http?.useCertificates(tls)
   }
 

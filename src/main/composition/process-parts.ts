@@ -1,6 +1,6 @@
 /**
- * Thread: main. The parts that every step of composition needs. They are opened first: none of them waits, and none is
- * a thread.
+ * Thread: main. The parts that every step of composition needs. They are opened first: none of them is a thread, and none waits but for
+ * the server that this one stands behind.
  */
 import type { KubeObject } from '../../api/object.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
@@ -11,6 +11,7 @@ import { ThreadProbe } from '../../metrics/thread-probe.js'
 import type { ServerCredentials } from '../../protocol/server-credentials.js'
 import { Served } from '../../workers/scheme/served.js'
 import { ThreadInspector } from '../../workers/thread-inspector.js'
+import { ClusterTrust } from '../certificates/cluster-trust.js'
 import { CredentialSource } from '../certificates/credential-source.js'
 import type { Config } from '../flags/config.js'
 import { chooseEngine, sharesPort } from '../http/engine-choice.js'
@@ -37,6 +38,8 @@ export interface ProcessParts extends ComposeOptions {
   readonly startedMs: number
   readonly credentialSource: CredentialSource
   readonly credentials: ServerCredentials
+  /** Follows whom the server before this one trusts; undefined when there is none, or it is not asked. */
+  readonly clusterTrust: ClusterTrust | undefined
   readonly served: Served
   readonly metrics: Metrics
   /** The threads that can be looked into at /debug. */
@@ -44,13 +47,15 @@ export interface ProcessParts extends ComposeOptions {
   readonly controllersHealth: ControllersHealth
 }
 
-export function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle): ProcessParts {
+export async function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle): Promise<ProcessParts> {
   const { logger } = options
   const engine = chooseEngine(options.config.httpEngine, (line) => logger.warn({}, line))
   const config = servable(options, engine)
   const clock = systemClock
   const startedMs = clock.now()
   const credentialSource = new CredentialSource(config.security, () => clock.now())
+  const clusterTrust = await openClusterTrust(config, lifecycle, clock, logger)
+  if (clusterTrust !== undefined) credentialSource.trust(clusterTrust.current)
   const credentials = credentialSource.open()
   const served = new Served(config)
   const metrics = new Metrics()
@@ -70,11 +75,25 @@ export function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle):
     startedMs,
     credentialSource,
     credentials,
+    clusterTrust,
     served,
     metrics,
     threads,
     controllersHealth: new ControllersHealth(clock),
   }
+}
+
+async function openClusterTrust(
+  { security: { clusterTrust: config } }: Config,
+  lifecycle: Lifecycle,
+  clock: Clock,
+  logger: Logger,
+): Promise<ClusterTrust | undefined> {
+  if (config === undefined) return undefined
+  const clusterTrust = new ClusterTrust({ config, clock, logger })
+  lifecycle.own('trust of the server before this one', clusterTrust)
+  await clusterTrust.read()
+  return clusterTrust
 }
 
 /** With as many front ends as the engine can have. */

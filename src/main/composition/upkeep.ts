@@ -77,7 +77,7 @@ export function keepCredentials(
   port: number,
   trust: CurrentTrust,
 ): string {
-  const { credentialSource, credentials, lifecycle, clock, logger } = parts
+  const { credentialSource, credentials, clusterTrust, lifecycle, clock, logger } = parts
   const kubeconfig = credentialSource.writeAdminKubeconfig(port)
   const watch = new CredentialWatch({
     renew: () => credentialSource.renew(),
@@ -86,7 +86,10 @@ export function keepCredentials(
       const { frontProxy } = trust.clients
       trust.clients = {
         clientCa: renewed.clientCa,
-        frontProxy: frontProxy && { ...frontProxy, ca: renewed.frontProxyCa },
+        frontProxy: frontProxy && {
+          ca: renewed.frontProxyCa,
+          headers: renewed.frontProxyHeaders ?? frontProxy.headers,
+        },
       }
       credentialSource.writeAdminKubeconfig(port)
     },
@@ -94,6 +97,10 @@ export function keepCredentials(
     logger,
   })
   if (credentials.tls !== undefined) watch.start()
+  clusterTrust?.start((cluster) => {
+    credentialSource.trust(cluster)
+    watch.lookNow()
+  })
   lifecycle.own('certificates', watch)
   return kubeconfig
 }

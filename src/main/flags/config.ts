@@ -172,12 +172,18 @@ function etcdOptionsOf(values: FlagValues): EtcdOptions {
   }
 }
 
+const ACCESS_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+
 function authorizationConfig(values: FlagValues): Config['authorization'] {
+  const delegate = flagText(values, 'authorization-kubeconfig')
+  const isDelegated = delegate !== ''
   return {
-    modes: flagList(values, 'authorization-mode') as AuthorizationMode[],
+    modes: isDelegated ? ['Webhook'] : (flagList(values, 'authorization-mode') as AuthorizationMode[]),
+    alwaysAllowPaths: isDelegated ? flagList(values, 'authorization-always-allow-paths') : [],
     webhook: {
-      configFile: flagText(values, 'authorization-webhook-config-file'),
-      version: flagText(values, 'authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
+      configFile: isDelegated ? delegate : flagText(values, 'authorization-webhook-config-file'),
+      path: isDelegated ? ACCESS_REVIEWS : '',
+      version: isDelegated || flagText(values, 'authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
       authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
       unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
     },

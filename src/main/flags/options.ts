@@ -9,6 +9,7 @@ import { AUTHORIZATION_MODES } from '../../protocol/authorization-config.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from '../audit/audit-options.js'
 import { CONTROLLER_FLAGS, controllerFlagErrors } from './controller-options.js'
+import { DELEGATION_FILES, DELEGATION_FLAGS, delegationErrors } from './delegation-options.js'
 import { fileProblem, folderProblem, roomProblem } from './file-checks.js'
 import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
@@ -91,6 +92,7 @@ export const FLAGS: readonly Flag[] = [
     help: 'How long requests are served after /readyz has said that the server stops.',
   },
   ...SECURITY_FLAGS,
+  ...DELEGATION_FLAGS,
   {
     name: 'authorization-mode',
     type: 'list',
@@ -300,6 +302,7 @@ export function validate(values: FlagValues): string[] {
   pair('kubelet-client-certificate', 'kubelet-client-key')
   for (const name of [
     ...SECURITY_FILES,
+    ...DELEGATION_FILES,
     'etcd-cafile',
     'etcd-certfile',
     'etcd-keyfile',
@@ -352,7 +355,7 @@ export function validate(values: FlagValues): string[] {
     ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
   )
   errors.push(...controllerFlagErrors(values))
-  errors.push(...securityErrors(values), ...auditErrors(values))
+  errors.push(...securityErrors(values), ...delegationErrors(values), ...auditErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
   return errors

@@ -8,6 +8,7 @@ import type {
 } from '../../protocol/server-credentials.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { firstAddress } from '../certificates/server-hosts.js'
+import { type ClusterTrustConfig, clusterTrustConfig } from './delegation-options.js'
 import { flagBoolean, flagDurationMs, flagList, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
 
@@ -37,6 +38,8 @@ export interface SecurityConfig {
   /** The configuration of OIDC; `ca` is a file. */
   readonly oidc: OidcConfig | undefined
   readonly webhook: WebhookTokensConfig | undefined
+  /** Where more authorities are looked up; undefined without --authentication-kubeconfig. */
+  readonly clusterTrust: ClusterTrustConfig | undefined
   /** The front proxies that are believed; undefined for those of the authority that is made in certDir. */
   readonly frontProxy: { readonly caFile: string; readonly headers: FrontProxyHeaders } | undefined
   /** What is shown to extension API servers; undefined for what is made in certDir. */
@@ -47,7 +50,7 @@ export function securityConfig(values: FlagValues): SecurityConfig {
   const text = (name: string): string => flagText(values, name)
   const issuers = flagList(values, 'service-account-issuer')
   const audiences = flagList(values, 'api-audiences')
-  const modes = flagList(values, 'authorization-mode')
+  const modes = text('authorization-kubeconfig') === '' ? flagList(values, 'authorization-mode') : ['Webhook']
   const host = text('bind-address')
   return {
     host,
@@ -76,14 +79,8 @@ export function securityConfig(values: FlagValues): SecurityConfig {
       lookup: flagBoolean(values, 'service-account-lookup'),
     },
     oidc: text('oidc-issuer-url') === '' ? undefined : oidcConfig(values),
-    webhook:
-      text('authentication-token-webhook-config-file') === ''
-        ? undefined
-        : {
-            configFile: path.resolve(text('authentication-token-webhook-config-file')),
-            version: text('authentication-token-webhook-version'),
-            cacheTtlMs: flagDurationMs(values, 'authentication-token-webhook-cache-ttl'),
-          },
+    webhook: webhookConfig(values),
+    clusterTrust: clusterTrustConfig(values),
     proxyClient:
       text('proxy-client-cert-file') === ''
         ? undefined
@@ -101,6 +98,20 @@ export function securityConfig(values: FlagValues): SecurityConfig {
               extraPrefixes: flagList(values, 'requestheader-extra-headers-prefix'),
             },
           },
+  }
+}
+
+const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews'
+
+function webhookConfig(values: FlagValues): WebhookTokensConfig | undefined {
+  const delegate = flagText(values, 'authentication-kubeconfig')
+  const file = delegate === '' ? flagText(values, 'authentication-token-webhook-config-file') : delegate
+  if (file === '') return undefined
+  return {
+    configFile: path.resolve(file),
+    path: delegate === '' ? '' : TOKEN_REVIEWS,
+    version: delegate === '' ? flagText(values, 'authentication-token-webhook-version') : 'v1',
+    cacheTtlMs: flagDurationMs(values, 'authentication-token-webhook-cache-ttl'),
   }
 }
 
