@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { JsonObject } from '../api/object.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
+import type { EgressConfig } from '../lib/egress/egress-config.js'
 import type { EtcdOptions } from '../storage/factory/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
@@ -57,6 +58,8 @@ export interface AdmissionStart {
 export interface PoolStart {
   readonly admission: AdmissionStart
   readonly etcdOptions: EtcdOptions
+  /** How webhooks are reached. */
+  readonly egress: EgressConfig
   readonly runtimeConfig: readonly string[]
   readonly serviceNetwork: ServiceNetwork
   readonly eventTtlSeconds: number

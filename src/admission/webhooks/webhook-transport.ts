@@ -7,6 +7,8 @@ import { Agent, buildConnector, request } from 'undici'
 import type { WebhookClientConfig } from '../../api/generated/kinds/admissionregistration.v1.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
+import { type Dial, dialThrough } from '../../lib/egress/connect-tunnel.js'
+import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { WebhookUsers } from '../../protocol/webhook-users.js'
 import type { ServiceResolver } from './service-resolver.js'
@@ -45,6 +47,8 @@ export interface WebhookCall {
 export interface WebhookTransportOptions {
   readonly resolve: ServiceResolver
   readonly users: WebhookUsers
+  /** Services are reached as the cluster is, URLs as the control plane is. */
+  readonly egress: EgressConfig
   readonly clock: Clock
   /** Told when a call begins (1) and ends (-1) to wait. */
   readonly onCall: (change: 1 | -1) => void
@@ -165,7 +169,9 @@ export class WebhookTransport implements Closable {
     const key = `${target} ${servername === undefined ? 'url' : 'service'} ${caBundle ?? ''}`
     const known = this.#agents.get(key)
     if (known !== undefined) return known
-    const { certificate, key: privateKey } = credentialsFor(this.#options.users, target)
+    const { users, egress } = this.#options
+    const { certificate, key: privateKey } = credentialsFor(users, target)
+    const dial = dialThrough(resolve === undefined ? egress.controlplane : egress.cluster)
     const connector = buildConnector({
       allowH2: false,
       ...authoritiesOf(caBundle),
@@ -174,15 +180,17 @@ export class WebhookTransport implements Closable {
       ...(privateKey === undefined ? {} : { key: privateKey }),
     })
     const connect: buildConnector.connector = (options, callback) => {
-      if (resolve === undefined) {
+      if (resolve === undefined && dial === undefined) {
         connector(options, callback)
         return
       }
-      resolve().then(
-        ({ host, port }) =>
-          connector({ ...options, hostname: host, host: `${host}:${port}`, port: String(port) }, callback),
-        (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-      )
+      const connected = async (): Promise<void> => {
+        const { hostname, port } = options
+        const { host, port: at } = (await resolve?.()) ?? { host: hostname, port: Number(port) || 443 }
+        const told = { ...options, hostname: host, host: `${host}:${at}`, port: String(at) }
+        connector(dial === undefined ? told : await tunnelled(told, dial), callback)
+      }
+      connected().catch((error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null))
     }
     const agent = new Agent({ connect, connections: MAX_CONNECTIONS, pipelining: 1 })
     this.#evict()
@@ -199,6 +207,12 @@ export class WebhookTransport implements Closable {
       return
     }
   }
+}
+
+/** The same, with a connection under the TLS that is to come. */
+async function tunnelled(options: buildConnector.Options, dial: Dial): Promise<buildConnector.Options> {
+  const host = options.hostname.replace(/^\[(.*)\]$/, '$1')
+  return { ...options, httpSocket: await dial({ host, port: Number(options.port) }) }
 }
 
 /** A bundle that holds nothing but blanks is none: then the authorities of the system are believed. */

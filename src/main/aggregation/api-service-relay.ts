@@ -106,6 +106,7 @@ export class APIServiceRelay {
       protocols: offeredProtocols(exchange.header('sec-websocket-protocol')),
       headers: { ...headers, host: hostText({ host, port }) },
       tls: connections.tls(remote),
+      agent: connections.upgradeAgent(),
       timeoutMs: DISCOVERY_TIMEOUT_MS * 2,
       waiting: this.#waiting,
     })

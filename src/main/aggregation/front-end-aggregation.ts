@@ -5,6 +5,7 @@ import type { DiscoveryDocuments } from '../../api/discovery.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { staleFollowers } from '../../cacher/read/stale-followers.js'
 import type { Clock } from '../../lib/clock.js'
+import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -21,6 +22,7 @@ export interface FrontEndAggregationOptions {
   readonly cache: CacheClient
   readonly served: Served
   readonly config: AggregationConfig
+  readonly egress: EgressConfig
   readonly credentials: ServerCredentials
   readonly clock: Clock
   readonly recorder: Recorder
@@ -34,11 +36,11 @@ export class FrontEndAggregation implements Closable {
   readonly #discovery: RemoteDiscovery
   #merged: { readonly catalogue: number; readonly generation: object; readonly documents: MergedDiscovery } | undefined
 
-  constructor({ cache, served, config, credentials, clock, recorder, logger }: FrontEndAggregationOptions) {
+  constructor({ cache, served, config, egress, credentials, clock, recorder, logger }: FrontEndAggregationOptions) {
     const onStale = staleFollowers(logger, recorder)
     this.#index = new APIServiceIndex(cache.resource(API_SERVICES), (stale) => onStale(API_SERVICES, stale))
     const directory = serviceDirectory(cache, served, config.byEndpoints)
-    this.#connections = new RemoteConnections(directory, credentials.proxyCertificate)
+    this.#connections = new RemoteConnections({ directory, certificate: credentials.proxyCertificate, egress })
     this.#discovery = new RemoteDiscovery(this.#index, this.#connections, clock)
     this.relay = new APIServiceRelay({
       index: this.#index,

@@ -2,11 +2,14 @@
  * Thread: main, or a front end's own. Connections to extension API servers: kept ones, a set for each service and authority, with our
  * proxy certificate, by which the server knows that the headers that name the user are true.
  */
-import type { ClientRequest, OutgoingHttpHeaders } from 'node:http'
+import type { Agent, ClientRequest, OutgoingHttpHeaders } from 'node:http'
 import https from 'node:https'
 import { type RemoteService, serverName, serviceKey } from '../../aggregator/api-service.js'
 import type { Address, ServiceDirectory } from '../../aggregator/service-directory.js'
 import type { UserInfo } from '../../api/user-info.js'
+import { type Dial, dialThrough } from '../../lib/egress/connect-tunnel.js'
+import { httpsAgent } from '../../lib/egress/egress-agents.js'
+import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { ProxyCertificate } from '../../protocol/server-credentials.js'
 
@@ -30,14 +33,23 @@ export interface RemoteRequest {
   readonly headers: OutgoingHttpHeaders
 }
 
+export interface RemoteConnectionsOptions {
+  readonly directory: Pick<ServiceDirectory, 'resolve'>
+  readonly certificate: ProxyCertificate | undefined
+  /** Extension servers are reached as the cluster is. */
+  readonly egress: EgressConfig
+}
+
 export class RemoteConnections implements Closable {
   readonly #directory: Pick<ServiceDirectory, 'resolve'>
+  readonly #dial: Dial | undefined
   readonly #agents = new Map<string, https.Agent>()
   #certificate: ProxyCertificate | undefined
 
-  constructor(directory: Pick<ServiceDirectory, 'resolve'>, certificate: ProxyCertificate | undefined) {
+  constructor({ directory, certificate, egress }: RemoteConnectionsOptions) {
     this.#directory = directory
     this.#certificate = certificate
+    this.#dial = dialThrough(egress.cluster)
   }
 
   /** Connections that are open keep what they showed. */
@@ -59,6 +71,11 @@ export class RemoteConnections implements Closable {
       ...(caBundle === '' ? {} : { ca: caBundle }),
       ...this.#certificate,
     }
+  }
+
+  /** The agent of a connection of its own, which is upgraded; undefined for a direct one, which needs none. */
+  upgradeAgent(): Agent | undefined {
+    return this.#dial && httpsAgent({ dial: this.#dial, timeoutMs: CONNECT_TIMEOUT_MS }, {})
   }
 
   /** A request that is sent when something is written or it is ended. Throws ServiceUnreachable. */
@@ -92,7 +109,8 @@ export class RemoteConnections implements Closable {
     const key = `${serviceKey(service)} ${insecureSkipTLSVerify} ${caBundle}`
     let agent = this.#agents.get(key)
     if (agent === undefined) {
-      agent = new https.Agent({ keepAlive: true, ...this.tls(remote) })
+      const egress = { dial: this.#dial, timeoutMs: CONNECT_TIMEOUT_MS }
+      agent = httpsAgent(egress, { keepAlive: true, ...this.tls(remote) })
       const [oldest] = this.#agents.keys()
       if (this.#agents.size >= MAX_AGENTS && oldest !== undefined) {
         this.#agents.get(oldest)?.destroy()

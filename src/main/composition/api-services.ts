@@ -28,7 +28,8 @@ export async function keepAPIServices(parts: ProcessParts, storage: StorageThrea
   resources.tell({ change: async () => registration.changed() })
   const index = new APIServiceIndex(view)
   const directory = serviceDirectory(cache, served, config.aggregation.byEndpoints)
-  const connections = new RemoteConnections(directory, credentials.proxyCertificate)
+  const { egress } = config
+  const connections = new RemoteConnections({ directory, certificate: credentials.proxyCertificate, egress })
   const isAlone = config.etcdOptions.dataDir !== ''
   const lease = isAlone
     ? undefined

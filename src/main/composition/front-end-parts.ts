@@ -87,6 +87,7 @@ export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Li
     cache,
     served,
     config: config.aggregation,
+    egress: config.egress,
     credentials,
     clock,
     recorder,
@@ -134,7 +135,7 @@ export function openFrontEnd(
   const { config, credentials, pool, state, logger, recorder } = options
   const connector = new KubeletConnector({
     pool,
-    trust: config.kubelet,
+    trust: { ...config.kubelet, egress: config.egress },
     authorizer: access.authorizer,
     metrics: new ClientMetrics(recorder),
     frontProxyHeaders: credentials.authentication.frontProxy?.headers,

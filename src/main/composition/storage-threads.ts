@@ -61,6 +61,7 @@ function poolOptions(
     threads: config.poolThreads,
     start: {
       etcdOptions: config.etcdOptions,
+      egress: config.egress,
       runtimeConfig: config.runtimeConfig,
       serviceNetwork: config.serviceNetwork,
       eventTtlSeconds: config.eventTtlSeconds,

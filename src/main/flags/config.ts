@@ -1,6 +1,7 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
 import { enabledControllers } from '../../controllers/controller-names.js'
+import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../../storage/factory/factory-defaults.js'
@@ -10,6 +11,7 @@ import { type AuditConfig, auditConfig } from '../audit/audit-options.js'
 import { defaultPoolThreads } from '../threads/pool.js'
 import { readAdmissionConfig, readWebhookUsers } from './admission-config.js'
 import { type ControllerConfig, controllerConfig } from './controller-options.js'
+import { readEgressSelector } from './egress-selector.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
 import { serviceSettings, validate } from './options.js'
@@ -56,6 +58,8 @@ export interface Config {
   readonly minRequestTimeoutSeconds: number
   readonly kubelet: KubeletConfig
   readonly aggregation: AggregationConfig
+  /** How connections leave: what --egress-selector-config-file says. */
+  readonly egress: EgressConfig
   /** Whether threads may be profiled over /debug/pprof. */
   readonly profiling: boolean
   /** The values of all flags by name, defaults included. */
@@ -79,12 +83,15 @@ export interface KubeletConfig extends ConnectionConfig {
 /** The configuration, or everything that is wrong with the flags. */
 export function complete(values: FlagValues): { config: Config } | { errors: string[] } {
   const text = (name: string): string => flagText(values, name)
-  const etcdOptions = etcdOptionsOf(values)
+  const selected = readEgressSelector(text('egress-selector-config-file'))
+  const egress = 'egress' in selected ? selected.egress : {}
+  const etcdOptions: EtcdOptions = { ...etcdOptionsOf(values), egress: egress.etcd }
   const pluginConfig = readAdmissionConfig(text('admission-control-config-file'))
   const errors = [
     ...validate(values),
     ...validateEtcdOptions(etcdOptions).map((error) => error.message),
     ...('errors' in pluginConfig ? pluginConfig.errors : []),
+    ...('errors' in selected ? selected.errors : []),
   ]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
   const services = serviceSettings(values)
@@ -136,6 +143,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     profiling: flagBoolean(values, 'profiling'),
     flags: Object.fromEntries(values),
     kubelet: kubeletConfig(values),
+    egress,
     aggregation: {
       byEndpoints: flagBoolean(values, 'enable-aggregator-routing'),
       rejectRedirects: flagBoolean(values, 'aggregator-reject-forwarding-redirect'),

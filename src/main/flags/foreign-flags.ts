@@ -12,7 +12,7 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
     cloud-provider-gce-l7lb-src-cidrs cloud-provider-gce-lb-src-cidrs contention-profiling-rate cors-allowed-origins
     coordinated-leadership-lease-duration coordinated-leadership-renew-deadline coordinated-leadership-retry-period
     debug-socket-path disabled-metrics default-watch-cache-size emulated-version etcd-healthcheck-timeout
-    etcd-readycheck-timeout egress-selector-config-file external-hostname feature-gates goaway-chance
+    etcd-readycheck-timeout external-hostname feature-gates goaway-chance
     kubelet-read-only-port lease-reuse-duration-seconds livez-grace-period log-dir log-file log-file-max-size
     log-flush-frequency log-json-info-buffer-size log-text-info-buffer-size logging-format master-service-namespace
     max-connection-bytes-per-sec min-compatibility-version peer-advertise-ip peer-advertise-port peer-ca-file

@@ -21,6 +21,7 @@ const SERVING = 'Serving'
 const LIMITS = 'Limits'
 const ACCESS = 'Access'
 const ADMISSION = 'Admission'
+const NETWORK = 'Outgoing connections'
 const KUBELETS = 'Kubelets'
 const AGGREGATION = 'Extension API servers'
 const LOGS = 'Logs and debugging'
@@ -235,6 +236,13 @@ export const FLAGS: readonly Flag[] = [
     default: '1h',
     group: LIMITS,
     help: 'How long events are kept.',
+  },
+  {
+    name: 'egress-selector-config-file',
+    type: 'string',
+    default: '',
+    group: NETWORK,
+    help: 'An EgressSelectorConfiguration: proxies by way of which etcd, the cluster and webhooks are reached (docs/egress.md).',
   },
   {
     name: 'kubelet-preferred-address-types',

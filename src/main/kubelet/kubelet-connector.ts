@@ -1,4 +1,5 @@
 /** Thread: main. Passes requests on: the pool says where they go, and the bytes are carried here. */
+import type { Agent } from 'node:http'
 import type { ProxiedPath } from '../../api/request-info.js'
 import {
   newBadRequest,
@@ -196,8 +197,12 @@ export class KubeletConnector implements Connector, Closable {
   }
 }
 
-const socketTrust = (trust: Trust, plan: ConnectPlan): { tls: TlsIdentity; timeoutMs: number } => ({
+const socketTrust = (
+  trust: Trust,
+  plan: ConnectPlan,
+): { tls: TlsIdentity; agent: Agent | undefined; timeoutMs: number } => ({
   tls: trust.identity(plan.trust),
+  agent: trust.upgradeAgent(plan),
   timeoutMs: trust.timeoutMs,
 })
 

@@ -78,7 +78,7 @@ export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
     method,
     path,
     headers,
-    agent: ownConnection ? (false as const) : trust.agent(plan),
+    agent: ownConnection ? (trust.upgradeAgent(plan) ?? (false as const)) : trust.agent(plan),
     ...(scheme === 'https' ? trust.identity(plan.trust) : {}),
   }
   const request = (scheme === 'https' ? https : http).request(common)

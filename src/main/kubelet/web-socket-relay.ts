@@ -2,6 +2,7 @@
  * Thread: main. A WebSocket passed on: messages as they come. Towards the client no faster than it takes them; towards the
  * kubelet up to a limit, because uWebSockets.js cannot stop reading.
  */
+import type { Agent } from 'node:http'
 import type { ConnectionOptions } from 'node:tls'
 import { WebSocket } from 'ws'
 import { newBadRequest, newInternalError } from '../../api/status.js'
@@ -26,6 +27,8 @@ export interface WebSocketRelayOptions {
   readonly headers: Record<string, string | string[]>
   /** What TLS shows and trusts; not looked at without TLS. */
   readonly tls: ConnectionOptions
+  /** Who connects, when it is not directly. */
+  readonly agent?: Agent | undefined
   /** The limit of the handshake; with 0 there is none. */
   readonly timeoutMs: number
   readonly waiting: WaitingBytes
@@ -33,7 +36,7 @@ export interface WebSocketRelayOptions {
 
 /** Resolves when the client has its WebSocket, or the answer of a kubelet that refused it. */
 export async function relayWebSocket(options: WebSocketRelayOptions): Promise<void> {
-  const { exchange, plan, path, protocols, headers, tls, timeoutMs, waiting } = options
+  const { exchange, plan, path, protocols, headers, tls, agent, timeoutMs, waiting } = options
   if (new Set(protocols).size < protocols.length || !protocols.every((protocol) => TOKEN.test(protocol)))
     throw newBadRequest('the WebSocket subprotocols that were offered are not tokens that differ')
   const url = `${plan.scheme === 'https' ? 'wss' : 'ws'}://${hostOf(plan)}${path}`
@@ -43,6 +46,7 @@ export async function relayWebSocket(options: WebSocketRelayOptions): Promise<vo
     headers: headers as Record<string, string>,
     perMessageDeflate: false,
     ...(plan.scheme === 'https' ? tls : {}),
+    ...(agent === undefined ? {} : { agent }),
     ...(timeoutMs > 0 ? { handshakeTimeout: timeoutMs } : {}),
   })
   exchange.onAbort(() => upstream.terminate())

@@ -8,22 +8,30 @@
  * come: a stopped process still accepts TCP connections. While calls are under way it pings, and a ping without an
  * answer ends the connection; without calls it is silent, because etcd closes connections that ping without a reason.
  */
+import type net from 'node:net'
 import { assert } from '../../lib/assert.js'
 import type { Clock, Timer } from '../../lib/clock.js'
+import type { Dial } from '../../lib/egress/connect-tunnel.js'
 import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
-import { Http2Connection } from './http2/connection.js'
+import { addressOf, Http2Connection } from './http2/connection.js'
 import { encodeHeaders } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'
 import type { TlsOptions } from './tls-options.js'
 import { UnaryCall, type UnaryOptions } from './unary-call.js'
 
-export interface ChannelOptions {
-  readonly url: string
+/** What the channels of one cluster have in common. */
+export interface ChannelSettings {
   readonly tls?: TlsOptions | undefined
+  /** How a server is connected to, when it is not directly. */
+  readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly connectTimeoutMs: number
   readonly keepaliveIntervalMs: number
   readonly keepaliveTimeoutMs: number
+}
+
+export interface ChannelOptions extends ChannelSettings {
+  readonly url: string
   /** Called once, when no more calls can be started on the channel. */
   readonly onUnusable: (reason: Error) => void
 }
@@ -61,26 +69,47 @@ export class GrpcChannel {
   connect(): Promise<void> {
     assert(this.#state === 'new', 'a channel connects once')
     this.#state = 'connecting'
-    const { url, tls, clock, connectTimeoutMs } = this.#options
+    const { url, dial, clock, connectTimeoutMs } = this.#options
     return new Promise((resolve, reject) => {
-      const timer = clock.after(connectTimeoutMs, () => this.#end(new Error(`no answer in ${connectTimeoutMs} ms`)))
-      this.#connection = new Http2Connection({
-        url,
-        tls,
-        streamWindowBytes: STREAM_WINDOW_BYTES,
-        connectionWindowBytes: CONNECTION_WINDOW_BYTES,
-        onReady: () => {
+      const refuse = (error: Error): void => {
+        timer.cancel()
+        this.#end(error)
+        reject(new GrpcError(GrpcStatus.unavailable, `${url}: ${this.#reason()}`, { notSent: true }))
+      }
+      const timer = clock.after(connectTimeoutMs, () => refuse(new Error(`no answer in ${connectTimeoutMs} ms`)))
+      const begin = (socket?: net.Socket): void => {
+        const ready = (): void => {
           timer.cancel()
-          if (this.#state === 'connecting') this.#state = 'open'
           resolve()
-        },
-        onGoAway: (code) => this.#drain(new Error(`the server ends the connection (GOAWAY ${code})`)),
-        onClose: (error) => {
-          timer.cancel()
-          this.#end(error)
-          reject(new GrpcError(GrpcStatus.unavailable, `${url}: ${this.#reason()}`, { notSent: true }))
-        },
-      })
+        }
+        if (this.#state === 'connecting') this.#connection = this.#connectionOver(socket, { ready, refuse })
+        else {
+          socket?.destroy()
+          refuse(this.#closedBy ?? new Error('closed'))
+        }
+      }
+      if (dial === undefined) begin()
+      else dial(addressOf(url), connectTimeoutMs).then(begin, refuse)
+    })
+  }
+
+  #connectionOver(
+    socket: net.Socket | undefined,
+    { ready, refuse }: { readonly ready: () => void; readonly refuse: (error: Error) => void },
+  ): Http2Connection {
+    const { url, tls } = this.#options
+    return new Http2Connection({
+      url,
+      tls,
+      socket,
+      streamWindowBytes: STREAM_WINDOW_BYTES,
+      connectionWindowBytes: CONNECTION_WINDOW_BYTES,
+      onReady: () => {
+        if (this.#state === 'connecting') this.#state = 'open'
+        ready()
+      },
+      onGoAway: (code) => this.#drain(new Error(`the server ends the connection (GOAWAY ${code})`)),
+      onClose: refuse,
     })
   }
 

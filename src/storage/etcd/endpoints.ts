@@ -10,18 +10,14 @@ import type { Clock } from '../../lib/clock.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
-import { GrpcChannel } from './channel.js'
-import type { TlsOptions } from './tls-options.js'
+import { type ChannelSettings, GrpcChannel } from './channel.js'
 
 export interface EndpointsOptions {
   readonly urls: readonly string[]
-  readonly tls?: TlsOptions | undefined
+  readonly channel: ChannelSettings
   readonly clock: Clock
   readonly random: Random
   readonly logger: Logger
-  readonly connectTimeoutMs: number
-  readonly keepaliveIntervalMs: number
-  readonly keepaliveTimeoutMs: number
   readonly backoffBaseMs: number
   readonly backoffCapMs: number
 }
@@ -122,14 +118,10 @@ export class Endpoints {
   }
 
   #connect(endpoint: Endpoint): void {
-    const { clock, tls, connectTimeoutMs, keepaliveIntervalMs, keepaliveTimeoutMs, logger } = this.#options
-    const channel = new GrpcChannel({
+    const { logger } = this.#options
+    const channel: GrpcChannel = new GrpcChannel({
+      ...this.#options.channel,
       url: endpoint.url,
-      tls,
-      clock,
-      connectTimeoutMs,
-      keepaliveIntervalMs,
-      keepaliveTimeoutMs,
       onUnusable: (reason) => this.#lost(endpoint, channel, reason),
     })
     endpoint.connecting = channel

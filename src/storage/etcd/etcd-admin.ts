@@ -1,30 +1,43 @@
 /**
- * Thread: any. The rare calls (status, leases, compaction), through the package etcd3. It reads its protocol files when
- * it is loaded, which takes longer than everything else at start; so it is loaded when it is first needed.
+ * Thread: any. The rare calls: leases and compaction, which any server of the cluster answers, and what one server says of itself,
+ * which is asked of that one alone and not waited for longer than it takes to connect.
  */
-import type { Etcd3, IOptions, IStatusResponse } from 'etcd3'
 import type { Clock } from '../../lib/clock.js'
 import { StorageError } from '../contract/errors.js'
 import type { CallOptions, LeaseId } from '../contract/kv.js'
-import { GrpcStatus } from '../grpc/grpc-error.js'
-import { storageCodeOf } from './etcd-error.js'
+import type { Caller } from './caller.js'
+import { type ChannelSettings, GrpcChannel } from './channel.js'
+import { toStorageError } from './etcd-error.js'
+import {
+  decodeLeaseGrant,
+  decodeStatus,
+  encodeCompaction,
+  encodeLeaseGrant,
+  encodeStatus,
+  type StatusResponse,
+} from './messages.js'
 import { progressIsTrusted } from './server-version.js'
-import type { TlsOptions } from './tls-options.js'
 
 export interface EtcdAdminOptions {
   readonly endpoints: readonly string[]
-  readonly tls?: TlsOptions | undefined
+  /** To whichever server answers. */
+  readonly caller: Caller
+  /** Of the connections to single servers. */
+  readonly channel: ChannelSettings
   readonly timeoutMs: number
   readonly clock: Clock
 }
+
+const LEASE_GRANT = '/etcdserverpb.Lease/LeaseGrant'
+const COMPACT = '/etcdserverpb.KV/Compact'
+const STATUS = '/etcdserverpb.Maintenance/Status'
 
 /** A server's version is asked for again after this time: servers are upgraded while we run. */
 const VERSION_LIFETIME_MS = 60_000
 
 export class EtcdAdmin {
   readonly #options: EtcdAdminOptions
-  #whole: Promise<Etcd3> | undefined
-  readonly #single = new Map<string, Promise<Etcd3>>()
+  readonly #channels = new Map<string, { readonly channel: GrpcChannel; readonly connected: Promise<void> }>()
   readonly #versions = new Map<string, { readonly trusted: Promise<boolean>; readonly untilMs: number }>()
   #closed = false
 
@@ -32,21 +45,15 @@ export class EtcdAdmin {
     this.#options = options
   }
 
+  /** May be asked twice when an answer is lost: a lease that nobody uses ends by itself. */
   async grantLease(ttlSeconds: number, options?: CallOptions): Promise<LeaseId> {
-    const etcd3 = await this.#cluster()
-    const reply = await this.#call(
-      'grant a lease',
-      (o) => etcd3.leaseClient.leaseGrant({ TTL: ttlSeconds, ID: 0 }, o),
-      options,
-    )
-    return BigInt(reply.ID)
+    return decodeLeaseGrant(await this.#cluster('grant a lease', LEASE_GRANT, encodeLeaseGrant(ttlSeconds), options))
   }
 
   /** A revision that is compacted already is no failure. */
   async compact(revision: number, options?: CallOptions): Promise<void> {
-    const etcd3 = await this.#cluster()
     try {
-      await this.#call('compact', (o) => etcd3.kv.compact({ revision, physical: false }, o), options)
+      await this.#cluster('compact', COMPACT, encodeCompaction(revision), options)
     } catch (error) {
       if (!(error instanceof StorageError && error.code === 'too-old')) throw error
     }
@@ -57,7 +64,7 @@ export class EtcdAdmin {
     const { endpoints } = this.#options
     const answers = await Promise.allSettled(endpoints.map((endpoint) => this.#status(endpoint, options)))
     const sizes = answers.flatMap((answer, i) =>
-      answer.status === 'fulfilled' ? [{ endpoint: endpoints[i]!, bytes: Number(answer.value.dbSize) }] : [],
+      answer.status === 'fulfilled' ? [{ endpoint: endpoints[i]!, bytes: answer.value.dbSize }] : [],
     )
     const failed = answers.find((answer) => answer.status === 'rejected')
     if (sizes.length === 0 && failed !== undefined) throw failed.reason
@@ -87,55 +94,44 @@ export class EtcdAdmin {
 
   close(): void {
     this.#closed = true
-    const opened = [...this.#single.values(), ...(this.#whole === undefined ? [] : [this.#whole])]
-    // A client that failed to open has nothing to close.
-    for (const etcd3 of opened) void etcd3.then((e) => e.close()).catch(() => undefined)
+    for (const { channel } of this.#channels.values()) channel.close()
+    this.#channels.clear()
   }
 
-  async #status(endpoint: string, options?: CallOptions): Promise<IStatusResponse> {
-    let single = this.#single.get(endpoint)
-    if (single === undefined) {
-      single = this.#open([endpoint])
-      this.#single.set(endpoint, single)
+  async #cluster(what: string, method: string, frame: Buffer, options?: CallOptions): Promise<Buffer> {
+    try {
+      return await this.#options.caller.read(method, frame, options)
+    } catch (error) {
+      throw toStorageError(error, what)
     }
-    const etcd3 = await single
-    return this.#call(`status of ${endpoint}`, (o) => etcd3.maintenance.status(o), options)
   }
 
-  #cluster(): Promise<Etcd3> {
-    this.#whole ??= this.#open([...this.#options.endpoints])
-    return this.#whole
-  }
-
-  async #open(hosts: string[]): Promise<Etcd3> {
-    if (this.#closed) throw new StorageError('unreachable', 'etcd: this client is closed')
-    const { Etcd3 } = await import('etcd3')
-    const { tls } = this.#options
-    const options: IOptions = { hosts, dialTimeout: this.#options.timeoutMs }
-    if (tls?.ca !== undefined) {
-      options.credentials = {
-        rootCertificate: Buffer.from(tls.ca),
-        ...(tls.key !== undefined && { privateKey: Buffer.from(tls.key) }),
-        ...(tls.cert !== undefined && { certChain: Buffer.from(tls.cert) }),
-      }
-    }
-    if (tls?.serverName !== undefined) options.grpcOptions = { 'grpc.ssl_target_name_override': tls.serverName }
-    return new Etcd3(options)
-  }
-
-  async #call<T>(what: string, run: (options: { deadline: Date }) => Promise<T>, options?: CallOptions): Promise<T> {
+  async #status(endpoint: string, options?: CallOptions): Promise<StatusResponse> {
     const timeoutMs = options?.timeoutMs ?? this.#options.timeoutMs
     try {
-      return await run({ deadline: new Date(Date.now() + timeoutMs) })
-    } catch (cause) {
-      throw adminError(what, cause)
+      const channel = await this.#channel(endpoint)
+      return decodeStatus(await channel.unary(STATUS, encodeStatus(), { timeoutMs, signal: options?.signal }))
+    } catch (error) {
+      throw toStorageError(error, `status of ${endpoint}`)
     }
   }
-}
 
-function adminError(what: string, cause: unknown): StorageError {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const status = typeof cause === 'object' && cause !== null && 'code' in cause ? Number(cause.code) : Number.NaN
-  const code = storageCodeOf(Number.isNaN(status) ? GrpcStatus.unknown : status, message)
-  return new StorageError(code, `etcd: ${what}: ${message}`, { cause })
+  /** The connection to one server, kept until it breaks. */
+  async #channel(endpoint: string): Promise<GrpcChannel> {
+    if (this.#closed) throw new StorageError('unreachable', 'etcd: this client is closed')
+    let kept = this.#channels.get(endpoint)
+    if (kept === undefined) {
+      const channel: GrpcChannel = new GrpcChannel({
+        ...this.#options.channel,
+        url: endpoint,
+        onUnusable: () => {
+          if (this.#channels.get(endpoint)?.channel === channel) this.#channels.delete(endpoint)
+        },
+      })
+      kept = { channel, connected: channel.connect() }
+      this.#channels.set(endpoint, kept)
+    }
+    await kept.connected
+    return kept.channel
+  }
 }

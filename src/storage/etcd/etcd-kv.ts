@@ -4,6 +4,7 @@
  */
 
 import { type Clock, systemClock } from '../../lib/clock.js'
+import type { Dial } from '../../lib/egress/connect-tunnel.js'
 import type { Random } from '../../lib/jitter.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
@@ -25,6 +26,7 @@ import {
 } from '../contract/kv.js'
 import { ReplyTooLargeError } from '../grpc/grpc-error.js'
 import { Caller } from './caller.js'
+import type { ChannelSettings } from './channel.js'
 import { Endpoints } from './endpoints.js'
 import { EtcdAdmin } from './etcd-admin.js'
 import { toStorageError } from './etcd-error.js'
@@ -46,6 +48,8 @@ export interface EtcdKVOptions {
   /** The servers of one cluster: `https://host:2379` or `http://…`. */
   readonly endpoints: readonly string[]
   readonly tls?: TlsOptions | undefined
+  /** How servers are connected to, when it is not directly. */
+  readonly dial?: Dial | undefined
   readonly clock?: Clock
   readonly random?: Random
   readonly logger?: Logger
@@ -101,20 +105,31 @@ export class EtcdKV implements KV {
     this.#logger = options.logger ?? nullLogger
     this.#onDraft = options.onDraft
     this.#watchBufferBytes = options.watchBufferBytes ?? DEFAULT_WATCH_BUFFER_BYTES
-    this.#endpoints = new Endpoints({
-      urls: options.endpoints,
+    const channel: ChannelSettings = {
       tls: options.tls,
+      dial: options.dial,
       clock: this.#clock,
-      random: this.#random,
-      logger: this.#logger,
       connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
       keepaliveIntervalMs: options.keepaliveIntervalMs ?? DEFAULT_KEEPALIVE_INTERVAL_MS,
       keepaliveTimeoutMs: options.keepaliveTimeoutMs ?? DEFAULT_KEEPALIVE_TIMEOUT_MS,
+    }
+    this.#endpoints = new Endpoints({
+      urls: options.endpoints,
+      channel,
+      clock: this.#clock,
+      random: this.#random,
+      logger: this.#logger,
       backoffBaseMs: options.backoffBaseMs ?? DEFAULT_BACKOFF_BASE_MS,
       backoffCapMs: options.backoffCapMs ?? DEFAULT_BACKOFF_CAP_MS,
     })
     this.#caller = new Caller({ endpoints: this.#endpoints, clock: this.#clock, timeoutMs })
-    this.#admin = new EtcdAdmin({ endpoints: options.endpoints, tls: options.tls, timeoutMs, clock: this.#clock })
+    this.#admin = new EtcdAdmin({
+      endpoints: options.endpoints,
+      caller: this.#caller,
+      channel,
+      timeoutMs,
+      clock: this.#clock,
+    })
   }
 
   async get(key: string, options?: CallOptions): Promise<KvGetResult> {

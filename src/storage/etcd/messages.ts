@@ -53,6 +53,11 @@ export interface WatchResponse {
   readonly events: KvEvent[]
 }
 
+export interface StatusResponse {
+  readonly version: string
+  readonly dbSize: number
+}
+
 export function encodeRange(request: RangeRequest): Buffer {
   const w = new WireWriter(OVERHEAD_BYTES + 2 * request.key.length)
   writeRange(w, request)
@@ -113,6 +118,43 @@ export function encodeWatchProgress(): Buffer {
   const w = new WireWriter(16)
   w.message(3, w.mark())
   return w.finishFrame()
+}
+
+export function encodeLeaseGrant(ttlSeconds: number): Buffer {
+  const w = new WireWriter(OVERHEAD_BYTES)
+  w.number(1, ttlSeconds)
+  return w.finishFrame()
+}
+
+export function encodeCompaction(revision: number): Buffer {
+  const w = new WireWriter(OVERHEAD_BYTES)
+  w.number(1, revision)
+  return w.finishFrame()
+}
+
+/** The question for a server's status has no words. */
+export const encodeStatus = (): Buffer => new WireWriter(OVERHEAD_BYTES).finishFrame()
+
+export function decodeLeaseGrant(reply: Buffer): LeaseId {
+  const r = new WireReader(reply)
+  let id = NO_LEASE
+  for (let field = r.nextField(); field !== 0; field = r.nextField()) {
+    if (field === 2) id = r.int64()
+    else r.skip()
+  }
+  return id
+}
+
+export function decodeStatus(reply: Buffer): StatusResponse {
+  const r = new WireReader(reply)
+  let version = ''
+  let dbSize = 0
+  for (let field = r.nextField(); field !== 0; field = r.nextField()) {
+    if (field === 2) version = r.string()
+    else if (field === 3) dbSize = r.number()
+    else r.skip()
+  }
+  return { version, dbSize }
 }
 
 export function decodeRange(reply: Buffer): RangeResponse {

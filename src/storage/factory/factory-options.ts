@@ -1,4 +1,5 @@
 /** Thread: any. The storage flags, their defaults and their rules. */
+import type { ConnectProxy } from '../../lib/egress/egress-config.js'
 import { DEFAULT_MEDIA_TYPE } from './factory-defaults.js'
 import { checkServerUrl, parseEtcdServersOverride, parseWatchCacheSize } from './factory-overrides.js'
 import {
@@ -33,6 +34,8 @@ export interface EtcdOptions {
   readonly etcdHealthcheckTimeoutMs: number
   readonly etcdReadycheckTimeoutMs: number
   readonly leaseReuseDurationSeconds: number
+  /** The proxy by way of which etcd is reached, by --egress-selector-config-file; undefined: directly. */
+  readonly egress?: ConnectProxy | undefined
 }
 
 /** The defaults are kube-apiserver's, so that a set of flags means the same to both. */
@@ -132,6 +135,7 @@ export function storageConfigOf(options: EtcdOptions): StorageConfig {
       keyFile: options.etcdKeyFile,
       certFile: options.etcdCertFile,
       trustedCaFile: options.etcdCaFile,
+      egress: options.egress,
     },
     dataDir: options.dataDir,
     compactionIntervalMs: options.etcdCompactionIntervalMs,

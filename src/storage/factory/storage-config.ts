@@ -1,6 +1,7 @@
 /** Thread: any. What it takes to open the storage of a resource. */
 import type { GroupResource, GroupVersion } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
+import type { ConnectProxy } from '../../lib/egress/egress-config.js'
 import type { Codec } from '../contract/interface.js'
 import type { Transformer } from '../contract/transformer.js'
 
@@ -16,6 +17,8 @@ export interface TransportConfig {
   readonly keyFile: string
   readonly certFile: string
   readonly trustedCaFile: string
+  /** The proxy by way of which servers are reached; undefined: directly. The process has one. */
+  readonly egress?: ConnectProxy | undefined
 }
 
 /** How storage is reached and kept: the same for all resources, but for what an override changes. */

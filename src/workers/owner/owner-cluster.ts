@@ -3,6 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { StatusListener } from '../../cacher/feed/cached-resource.js'
 import { Cacher } from '../../cacher/feed/cacher.js'
 import type { Clock } from '../../lib/clock.js'
+import { dialThrough } from '../../lib/egress/connect-tunnel.js'
 import type { Logger } from '../../lib/logger.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -87,7 +88,14 @@ export class OwnerCluster {
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
       return new OwnerCluster(options, cacher, prefix, () => engine.close())
     }
-    const kv = new EtcdKV({ endpoints: config.transport.servers, tls: loadTlsOptions(config.transport), clock, logger })
+    const { transport } = config
+    const kv = new EtcdKV({
+      endpoints: transport.servers,
+      tls: loadTlsOptions(transport),
+      dial: dialThrough(transport.egress),
+      clock,
+      logger,
+    })
     const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
     return new OwnerCluster(options, cacher, prefix, () => kv.close())
   }

@@ -2,6 +2,7 @@
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { assert } from '../../lib/assert.js'
 import { systemClock } from '../../lib/clock.js'
+import { dialThrough } from '../../lib/egress/connect-tunnel.js'
 import type { Logger } from '../../lib/logger.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -45,6 +46,7 @@ function etcd({ transport }: StorageConfig, cluster: number, cache: CacheClient,
   return new EtcdKV({
     endpoints: transport.servers,
     tls: loadTlsOptions(transport),
+    dial: dialThrough(transport.egress),
     logger,
     onDraft: (key, value, { body, ...draft }) =>
       cache.handDraft(cluster, { key, value: exactBytes(value), draft: { ...draft, body: exactBytes(body) } }),

@@ -17,6 +17,7 @@ import type { FollowedView } from '../../cacher/read/arena-follower.js'
 import { staleFollowers } from '../../cacher/read/stale-followers.js'
 import { assert } from '../../lib/assert.js'
 import type { Clock } from '../../lib/clock.js'
+import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { Logger } from '../../lib/logger.js'
 import { ConversionMetrics } from '../../metrics/conversion-metrics.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -26,6 +27,7 @@ import { ConversionWebhooks } from './conversion-webhooks.js'
 
 export interface WebhookPluginsOptions {
   readonly users: { readonly mutating: WebhookUsers; readonly validating: WebhookUsers }
+  readonly egress: EgressConfig
   readonly cache: (resource: string) => FollowedView
   readonly objects: AdmissionObjects
   readonly kinds: AdmissionKinds
@@ -95,8 +97,8 @@ export class WebhookPlugins {
   }
 
   #transport(users: WebhookUsers): WebhookTransport {
-    const { objects, clock, onCall } = this.#options
-    return new WebhookTransport({ resolve: clusterIPResolver(objects), users, clock, onCall })
+    const { objects, egress, clock, onCall } = this.#options
+    return new WebhookTransport({ resolve: clusterIPResolver(objects), users, egress, clock, onCall })
   }
 
   #reviewSchema(version: ReviewVersion): StructSchema {

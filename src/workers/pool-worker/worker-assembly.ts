@@ -152,6 +152,7 @@ function ruledPlugins(start: PoolThreadData, { cache, scheme, endpoints, ...part
     webhooks: new WebhookPlugins({
       ...shared,
       users: start.admission.webhookUsers,
+      egress: start.egress,
       scheme,
       onCall: new PoolPulse(start.pulse).call,
     }),

@@ -89,7 +89,7 @@ t.test('what runs in pods, behind services and on nodes', async (t) => {
   } as unknown as PoolRunner
   const connector = new KubeletConnector({
     pool,
-    trust: { caFile: '', certFile: '', keyFile: '', timeoutMs: 0 },
+    trust: { caFile: '', certFile: '', keyFile: '', egress: {}, timeoutMs: 0 },
     frontProxyHeaders: {
       allowedNames: [],
       username: ['X-Remote-User'],

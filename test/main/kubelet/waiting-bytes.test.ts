@@ -64,7 +64,7 @@ for (const kind of ['WebSocket', 'tunnel'] as const)
       trust: 'kubelet',
       extendedWebSockets: true,
     }
-    const trust = new Trust({ caFile: '', certFile: '', keyFile: '', timeoutMs: 0 })
+    const trust = new Trust({ caFile: '', certFile: '', keyFile: '', egress: {}, timeoutMs: 0 })
     const waiting = new WaitingBytes(LIMITS)
     let most = 0
     const session = waiting.session.bind(waiting)

@@ -31,6 +31,8 @@ import { Http2Stream, type StreamCarrier, type StreamHandlers } from './stream.j
 export interface Http2ConnectionOptions {
   readonly url: string
   readonly tls?: TlsOptions | undefined
+  /** A connection that leads to the server already; without it one is made. */
+  readonly socket?: net.Socket | undefined
   /** The most bytes that a stream holds when nobody reads it. */
   readonly streamWindowBytes: number
   readonly connectionWindowBytes: number
@@ -81,7 +83,9 @@ export class Http2Connection implements StreamCarrier {
     this.#options = options
     this.#nextStream = options.firstStream ?? 1
     this.#socket = connectSocket(options)
-    this.#socket.on(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#attempt(() => this.#begin()))
+    if (this.#socket.connecting || options.url.startsWith('https:'))
+      this.#socket.once(isTls(this.#socket) ? 'secureConnect' : 'connect', () => this.#attempt(() => this.#begin()))
+    else process.nextTick(() => this.#attempt(() => this.#begin()))
     this.#socket.on('data', (chunk: Buffer) => this.#attempt(() => this.#receive(chunk)))
     this.#socket.on('error', (error) => this.destroy(error))
     this.#socket.on('close', () => this.destroy(new Error('the connection was closed')))
@@ -386,15 +390,23 @@ export class Http2Connection implements StreamCarrier {
 
 const isTls = (socket: net.Socket): socket is tls.TLSSocket => socket instanceof tls.TLSSocket
 
-function connectSocket({ url, tls: given }: Http2ConnectionOptions): net.Socket {
+/** Where the server of a URL listens. */
+export function addressOf(url: string): { readonly host: string; readonly port: number } {
   const { protocol, hostname, port } = new URL(url)
+  const usual = protocol === 'https:' ? 443 : 80
   // Addresses of IPv6 stand in brackets in a URL.
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  if (protocol !== 'https:') return net.connect({ host, port: port === '' ? 80 : Number(port) })
+  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? usual : Number(port) }
+}
+
+function connectSocket({ url, tls: given, socket }: Http2ConnectionOptions): net.Socket {
+  const { host, port } = addressOf(url)
+  if (!url.startsWith('https:')) return socket ?? net.connect({ host, port })
   const servername = given?.serverName ?? (net.isIP(host) === 0 ? host : undefined)
   return tls.connect({
+    // The host is what the certificate is held against, also where the connection is there already.
     host,
-    port: port === '' ? 443 : Number(port),
+    port,
+    ...(socket !== undefined && { socket }),
     ALPNProtocols: ['h2'],
     ...(given?.ca !== undefined && { ca: given.ca }),
     ...(given?.cert !== undefined && { cert: given.cert }),
