@@ -83,6 +83,7 @@ try {
       threads: () => calls.call('threads', {}),
       visit: async (thread) => (await calls.call('visit', { thread })).port,
       cacheMemory: () => calls.call('cacheMemory', {}),
+      traceWrites: (seconds) => calls.call('traceWrites', { seconds }),
     },
     state: new FrontEndState(state),
     logger,

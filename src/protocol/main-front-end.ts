@@ -46,6 +46,8 @@ export type MainCalls = {
   /** A line to one of them, as thread-inspection.ts has it. Transferred. */
   visit: (input: { readonly thread: string }) => { readonly port: MessagePort | undefined }
   cacheMemory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
+  /** How long writes were in each stage of their way, as text. */
+  traceWrites: (input: { readonly seconds: number }) => string
 }
 
 export type FrontEndCalls = {

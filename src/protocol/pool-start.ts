@@ -6,6 +6,7 @@ import type { EgressConfig } from '../lib/egress/egress-config.js'
 import type { EtcdOptions } from '../storage/factory/factory-options.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
+import type { PoolLineOffer } from './pool-line.js'
 import type { AuthenticationConfig } from './server-credentials.js'
 import type { InspectionLine } from './thread-inspection.js'
 import type { WebhookUsers } from './webhook-users.js'
@@ -23,7 +24,7 @@ export interface AttachMessage {
   readonly port: MessagePort
 }
 
-export type PoolThreadMessage = AttachMessage | MetricsLine | InspectionLine
+export type PoolThreadMessage = AttachMessage | PoolLineOffer | MetricsLine | InspectionLine
 
 export interface OwnerLine {
   readonly port: MessagePort
@@ -75,6 +76,8 @@ export interface PoolStart {
 export interface PoolThreadData extends PoolStart {
   /** The flags of SlottedTask. */
   readonly cancelFlags: SharedArrayBuffer
+  /** Of StageTimes. */
+  readonly stageTimes: SharedArrayBuffer
   /** A PoolPulse. */
   readonly pulse: SharedArrayBuffer
 }

@@ -7,7 +7,9 @@ import { ThreadProbe } from '../metrics/thread-probe.js'
 import { threadRecorder } from '../metrics/thread-recorder.js'
 import { BEAT_MS, type PoolHandover, PoolPulse } from '../protocol/pool-pulse.js'
 import type { OwnerLine, PoolThreadData, PoolThreadMessage } from '../protocol/pool-start.js'
+import { StageTimes } from '../protocol/stage-times.js'
 import type { PoolWorker } from './pool-worker/pool-worker.js'
+import { openTaskLine } from './pool-worker/task-line.js'
 import { openPoolWorker } from './pool-worker/worker-assembly.js'
 import { ThreadInspector } from './thread-inspector.js'
 
@@ -32,9 +34,11 @@ async function open(start: PoolThreadData): Promise<PoolWorker> {
 
 const start = workerData as PoolThreadData
 const pulse = new PoolPulse(start.pulse)
+const stageTimes = new StageTimes(start.stageTimes)
 const worker = open(start)
 // The heart beats from here on: loading takes as long as the machine lets it, and must not count as standing still.
 void worker.then(() => {
+  openTaskLine((offer, transfer) => parentPort?.postMessage(offer, transfer), run)
   pulse.introduce(systemThreadId())
   pulse.beat()
   setInterval(pulse.beat, BEAT_MS).unref()
@@ -42,5 +46,8 @@ void worker.then(() => {
 
 export default async function run({ place, task }: PoolHandover): Promise<unknown> {
   pulse.begin(place)
-  return (await worker).run(task)
+  stageTimes.mark(task.slot, 'begun')
+  const result = await (await worker).run(task)
+  stageTimes.mark(task.slot, 'answered')
+  return result
 }

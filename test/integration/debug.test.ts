@@ -95,6 +95,33 @@ for (const frontEnds of [1, 2]) {
       t.ok(nodes.some(({ callFrame }) => /pool-thread|chunks/.test(callFrame.url)))
     })
 
+    await t.test('where the time of writes goes', async (t) => {
+      t.match((await get('/debug/pprof/writes?seconds=0.01')).text, /^0 writes in 0.01 s/, 'nothing was written')
+      let looked = ''
+      // On a busy machine a short look may see no write from its beginning to its end.
+      const sees = async (): Promise<boolean> => {
+        const looking = get('/debug/pprof/writes?seconds=2')
+        const body = { metadata: { generateName: 'traced-' } }
+        for (let i = 0; i < 20; i++)
+          await server.request('POST', '/api/v1/namespaces/default/configmaps', body, as('admin'))
+        looked = (await looking).text
+        return !looked.startsWith('0 ')
+      }
+      await until(sees, { what: 'a look that saw a write' })
+      const figures = [...looked.matchAll(/^(.*?) {2,}(-?\d+) +(-?\d+) +(-?\d+)$/gm)]
+      const stages = ['arrived', 'posted', 'begun', 'handed', 'stored', 'answered', 'received', 'written']
+      t.same(
+        figures.map(([, name]) => name),
+        [...stages.slice(1).map((stage, i) => `${stages[i]} → ${stage}`), 'all'],
+      )
+      const means = figures.map(([, , mean]) => Number(mean))
+      t.ok(means.every((mean) => mean >= 0))
+      const all = means.pop()!
+      const sum = means.reduce((a, b) => a + b, 0)
+      t.ok(Math.abs(sum - all) <= stages.length, 'the stages make up the whole')
+      t.equal((await get('/debug/pprof/writes?seconds=601')).status, 400)
+    })
+
     await t.test('a heap snapshot, streamed', async (t) => {
       for (const thread of ['main', 'owner']) {
         const answer = await get(`/debug/pprof/heap?thread=${thread}`)

@@ -56,6 +56,7 @@ function processLine(
     threads: async () => threads.names(),
     visit: async (thread) => threads.visit(thread),
     cacheMemory: () => owner.memory(),
+    traceWrites: (seconds) => pool.traceWrites(seconds),
   }
 }
 
@@ -122,5 +123,6 @@ function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<M
     threads: () => line.threads(),
     visit: async ({ thread }) => ({ port: await line.visit(thread) }),
     cacheMemory: () => line.cacheMemory(),
+    traceWrites: ({ seconds }) => line.traceWrites(seconds),
   }
 }

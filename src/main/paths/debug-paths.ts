@@ -18,6 +18,8 @@ export interface DebugLine {
   visit(thread: string): Promise<MessagePort | undefined>
   cacheMemory(): Promise<Readonly<Record<string, ResourceMemory>>>
   health(): Promise<OwnerHealth>
+  /** Follows writes for so long; gives how long they were in each stage, as text. */
+  traceWrites(seconds: number): Promise<string>
 }
 
 export interface DebugPathsOptions {
@@ -33,6 +35,7 @@ const JSON_TYPE = 'application/json'
 /** The default of Go's profiler. */
 const DEFAULT_SECONDS = 30
 const MAX_SECONDS = 600
+const DEFAULT_TRACE_SECONDS = 5
 
 export function installDebugPaths(paths: NonResourcePaths, { line, profiling, window }: DebugPathsOptions): void {
   paths.exact('/debug/cache', async (exchange) => {
@@ -54,22 +57,31 @@ export function installDebugPaths(paths: NonResourcePaths, { line, profiling, wi
     )
   })
   paths.exact('/debug/pprof/profile', async (exchange, query) => {
-    const asked = query.get('seconds') ?? String(DEFAULT_SECONDS)
-    const seconds = Number(asked)
-    if (!(seconds > 0 && seconds <= MAX_SECONDS)) {
-      const said = `seconds must be a number above 0 and not above ${MAX_SECONDS}, not ${JSON.stringify(asked)}\n`
-      exchange.respond({ status: 400, contentType: TEXT }, said)
-      return
-    }
-    await show(exchange, line, query, { type: 'profile', seconds }, 'cpuprofile')
+    const seconds = askedSeconds(exchange, query, DEFAULT_SECONDS)
+    if (seconds !== undefined) await show(exchange, line, query, { type: 'profile', seconds }, 'cpuprofile')
+  })
+  paths.exact('/debug/pprof/writes', async (exchange, query) => {
+    const seconds = askedSeconds(exchange, query, DEFAULT_TRACE_SECONDS)
+    if (seconds !== undefined) exchange.respond({ status: 200, contentType: TEXT }, await line.traceWrites(seconds))
   })
   paths.exact('/debug/pprof/heap', (exchange, query) => show(exchange, line, query, { type: 'heap' }, 'heapsnapshot'))
+}
+
+/** Undefined when what was asked for is no time, and the client was told so. */
+function askedSeconds(exchange: Exchange, query: URLSearchParams, usual: number): number | undefined {
+  const asked = query.get('seconds') ?? String(usual)
+  const seconds = Number(asked)
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds
+  const said = `seconds must be a number above 0 and not above ${MAX_SECONDS}, not ${JSON.stringify(asked)}\n`
+  exchange.respond({ status: 400, contentType: TEXT }, said)
+  return undefined
 }
 
 const index = (threads: readonly string[]): string => `/debug/pprof/
 
 threads    /debug/pprof/threads                       heap and utilization of each thread
 profile    /debug/pprof/profile?thread=main&seconds=${DEFAULT_SECONDS}  a CPU profile, for Chrome's tools (.cpuprofile)
+writes     /debug/pprof/writes?seconds=${DEFAULT_TRACE_SECONDS}               how long writes are in each stage of their way
 heap       /debug/pprof/heap?thread=main              a heap snapshot (.heapsnapshot); the thread stands still meanwhile
 
 Threads: ${threads.join(' ')}

@@ -5,6 +5,8 @@
 export interface Caller {
   /** True when nobody waits for the result any longer. */
   readonly gone: boolean
+  /** When the request came, by the monotonic clock of this thread; undefined for a caller in another one. */
+  readonly startedMs?: number
   /** Calls back once when nobody waits any longer; at once when that is so already. */
   onGone(listener: () => void): void
 }

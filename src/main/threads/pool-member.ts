@@ -11,9 +11,11 @@ import type { MessagePort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import { Deferred } from '../../lib/deferred.js'
 import type { PoolTask, SlottedTask } from '../../protocol/main-pool.js'
+import type { PoolLineOffer } from '../../protocol/pool-line.js'
 import { type PoolHandover, PoolPulse } from '../../protocol/pool-pulse.js'
 import type { PoolThreadData, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { Caller } from './caller.js'
+import { PoolLine } from './pool-line.js'
 
 /** Bodies up to this size are copied to the thread and not moved, so that they can be sent to another thread. */
 const MAX_KEPT_BYTES = 64 * 1024
@@ -60,7 +62,7 @@ export interface PoolMemberOptions {
   readonly tasksPerThread: number
   /** The most tasks that are ever handed to one thread. */
   readonly places: number
-  readonly onMessage: (message: PoolThreadMessage) => void
+  readonly onMessage: (message: Exclude<PoolThreadMessage, PoolLineOffer>) => void
   readonly onError: (error: unknown) => void
   /** How long a thread, by the system's number for it, has stood ready without a processor. */
   readonly waitedMs: (systemThread: number) => number
@@ -73,6 +75,8 @@ export class PoolMember {
   readonly #pulse: PoolPulse
   readonly #given = new Map<number, Given>()
   readonly #free: number[]
+  /** The thread's line for small requests; undefined until it offers one. */
+  #line: PoolLine | undefined
   #beats = 0
   #stillMs = 0
   /** What `waitedMs` gave when the heart was last looked at and stood still; undefined while it beats. */
@@ -93,10 +97,14 @@ export class PoolMember {
       atomics: 'disabled',
       workerData: { ...start, pulse: this.#pulse.buffer } satisfies PoolThreadData,
     })
-    this.#piscina.on('message', onMessage)
+    this.#piscina.on('message', (message: PoolThreadMessage) => {
+      if (message.type === 'line') this.#openLine(message)
+      else onMessage(message)
+    })
     this.#piscina.on('error', onError)
     this.#piscina.on('workerDestroy', () => {
       if (this.#ended) return
+      this.#closeLine()
       const lost = this.#takeAll()
       this.#pulse.reset()
       this.#beats = 0
@@ -159,6 +167,7 @@ export class PoolMember {
     const given: Given = { handed }
     this.#given.set(place, given)
     const handover: PoolHandover = { place, task: handed.task }
+    if (handed.kept && this.#line?.give(handover) === true) return
     this.#piscina.run(handover, { transferList: [...handed.transfer] }).then(
       (result: unknown) => {
         if (this.#settles(place, given)) handed.result.resolve(result)
@@ -169,12 +178,31 @@ export class PoolMember {
     )
   }
 
+  /** A place is free again only when its answer has come, so an answer on the line is always that of its last task. */
+  #openLine(offer: PoolLineOffer): void {
+    this.#line = new PoolLine(offer, {
+      answered: (place, result) => this.#take(place)?.result.resolve(result),
+      failed: (place, error) => this.#take(place)?.result.reject(error),
+    })
+  }
+
+  #closeLine(): void {
+    this.#line?.close()
+    this.#line = undefined
+  }
+
+  #take(place: number): HandedTask | undefined {
+    const given = this.#given.get(place)
+    return given !== undefined && this.#settles(place, given) ? given.handed : undefined
+  }
+
   /**
    * Ends the thread, whatever it does, and gives back its tasks. `ended` need not be awaited: a stuck thread may never
    * end.
    */
   end(): { readonly lost: readonly LostTask[]; readonly ended: Promise<void> } {
     this.#ended = true
+    this.#closeLine()
     return { lost: this.#takeAll(), ended: this.#piscina.destroy() }
   }
 

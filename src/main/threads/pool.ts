@@ -14,7 +14,13 @@ import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import { threadWaitMs } from '../../lib/thread-wait.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { PoolResult, PoolTaskName, PoolTasks, SlottedTask } from '../../protocol/main-pool.js'
+import {
+  NO_SLOT,
+  type PoolResult,
+  type PoolTaskName,
+  type PoolTasks,
+  type SlottedTask,
+} from '../../protocol/main-pool.js'
 import { BEAT_MS } from '../../protocol/pool-pulse.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../../protocol/pool-start.js'
 import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
@@ -26,6 +32,7 @@ import { HandedTask, type LostTask, PoolMember } from './pool-member.js'
 import { PoolMetrics } from './pool-metrics.js'
 import { Suspects } from './suspects.js'
 import { TaskQueue } from './task-queue.js'
+import { WriteTrace } from './write-trace.js'
 
 /** Tasks wait on storage most of their time, so a thread has many under way. */
 const TASKS_PER_THREAD = 128
@@ -90,6 +97,7 @@ export class Pool implements Closable, PoolRunner {
   readonly #queue: TaskQueue
   readonly #slots: CancelSlots
   readonly #metrics: PoolMetrics
+  readonly #trace: WriteTrace
   readonly #members: PoolMember[]
   readonly #suspects = new Suspects((task) => this.#place(task))
   /** The line to each thread over which it is told of changes, with the changes that it has not answered. */
@@ -104,6 +112,7 @@ export class Pool implements Closable, PoolRunner {
     const capacity = (): number => atOnce + Math.min(MAX_CALLING, this.#calling())
     this.#queue = new TaskQueue({ capacity, maxWaiting: MAX_QUEUE })
     this.#slots = new CancelSlots(atOnce + MAX_CALLING)
+    this.#trace = new WriteTrace(atOnce + MAX_CALLING, options.clock)
     this.#members = Array.from({ length: options.threads }, () => this.#open())
   }
 
@@ -134,11 +143,20 @@ export class Pool implements Closable, PoolRunner {
   run<K extends PoolTaskName>(type: K, input: Parameters<PoolTasks[K]>[0], caller?: Caller): Promise<PoolResult<K>> {
     const start = (): Promise<PoolResult<K>> =>
       this.#slots.lend(caller, (slot) => {
-        const handed = new HandedTask({ type, input, slot } as SlottedTask, caller)
-        this.#place(handed)
-        return handed.result.promise as Promise<PoolResult<K>>
+        const give = (): Promise<PoolResult<K>> => {
+          const handed = new HandedTask({ type, input, slot } as SlottedTask, caller)
+          this.#place(handed)
+          return handed.result.promise as Promise<PoolResult<K>>
+        }
+        const isFollowed = this.#trace.times.on && type === 'write' && slot !== NO_SLOT
+        return isFollowed ? this.#trace.follow(slot, caller, give) : give()
       })
     return this.#metrics.timed(type, this.#queue.run(start, caller))
+  }
+
+  /** Follows writes for so many seconds, and tells how long they were in each stage of their way. */
+  traceWrites(seconds: number): Promise<string> {
+    return this.#trace.look(seconds)
   }
 
   /** Waits for tasks that are under way, but not for ever; a thread that is stuck is still taken out. */
@@ -169,7 +187,7 @@ export class Pool implements Closable, PoolRunner {
     const failed = (error: unknown): void => logger.error({ err: error }, 'a pool thread failed')
     return new PoolMember({
       filename,
-      start: { ...start, cancelFlags: this.#slots.memory },
+      start: { ...start, cancelFlags: this.#slots.memory, stageTimes: this.#trace.times.memory },
       tasksPerThread: TASKS_PER_THREAD + MAX_CALLING,
       places: threads * TASKS_PER_THREAD + MAX_CALLING,
       onMessage: (message) => this.#take(message, failed),

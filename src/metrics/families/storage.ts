@@ -83,6 +83,12 @@ export const storageDefinitions = {
     'Objects that one lease was given to.',
     [10, 50, 100, 500, 1000, 2500, 5000],
   ),
+  commitDuration: histogram(
+    'keelson_commit_duration_seconds',
+    'Time that a durable commit of the embedded engine took, its sync included.',
+    exponential(50e-6, 2, 14),
+  ),
+  commitWrites: counter('keelson_commit_writes_total', 'Writes that commits of the embedded engine held.'),
   compactions: counter('keelson_compactions_total', 'Compactions of the storage.', 'result'),
   damagedReads: counter(
     'keelson_storage_damaged_reads_total',

@@ -54,6 +54,8 @@ export interface EmbeddedEngineOptions {
   readonly progressIntervalMs?: number
   /** Is told of every read that found a record damaged; the read fails with `corrupt-object`. */
   readonly onDamage?: DamageListener
+  /** Told of each commit, once it is on the disk: how many writes were in it, and how long it took. */
+  readonly onSynced?: (writes: number, durationMs: number) => void
 }
 
 export class EmbeddedEngine implements KV {
@@ -79,6 +81,8 @@ export class EmbeddedEngine implements KV {
     this.#commits = new GroupCommit({
       database: folder.database,
       logger: this.#logger,
+      clock: this.#clock,
+      onSynced: options.onSynced ?? (() => undefined),
       snapshot: () => this.#snapshot,
       onCommit: (batch) => this.#publish(batch),
     })

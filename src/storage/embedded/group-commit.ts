@@ -6,6 +6,7 @@
  *                                                   └─failed─▶ idle, when the disk holds the old state for certain
  *                                                   └─failed─▶ broken: reads go on, every write is refused
  */
+import type { Clock } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
 import type { Database } from './database.js'
@@ -35,6 +36,9 @@ interface Command {
 export interface GroupCommitOptions {
   readonly database: Database
   readonly logger: Logger
+  readonly clock: Clock
+  /** Told of each commit, once it is on the disk: how many commands were in it, and how long it took. */
+  readonly onSynced: (writes: number, durationMs: number) => void
   snapshot(): Snapshot
   /** Makes the batch visible, now that it is durable. */
   onCommit(batch: WriteBatch): void
@@ -97,7 +101,7 @@ export class GroupCommit {
 
   async #commit(): Promise<void> {
     this.#state = 'committing'
-    const { database } = this.#options
+    const { database, clock, onSynced } = this.#options
     const batch = new WriteBatch(this.#options.snapshot())
     const applied: { command: Command; settle: () => void }[] = []
     for (const command of this.#take()) {
@@ -109,7 +113,9 @@ export class GroupCommit {
     }
     try {
       if (batch.dirty) {
+        const startedMs = clock.monotonicMs()
         await database.commit(batch.writes, batch.state, batch.slab)
+        onSynced(applied.length, clock.monotonicMs() - startedMs)
         this.#options.onCommit(batch)
       }
       for (const { settle } of applied) settle()

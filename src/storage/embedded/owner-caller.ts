@@ -1,6 +1,6 @@
 /**
- * Thread: pool. The calling end of pool-owner.ts: gathers the calls of a turn into one message and settles them when
- * their replies come. When the other end is gone, everything outstanding is `unreachable`: a write may have happened.
+ * Thread: pool. The calling end of pool-owner.ts: gathers the calls of a moment into one message and settles them
+ * when their replies come. When the other end is gone, everything outstanding is `unreachable`: a write may have happened.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.js'
@@ -17,6 +17,13 @@ import type {
 import { StorageError } from '../contract/errors.js'
 import type { CallOptions } from '../contract/kv.js'
 
+/**
+ * A call is sent at once when the last message was sent longer ago than this, else with the others of its turn. A turn
+ * may prepare many writes: what is ready is to be committed while the next is prepared. A message costs both threads
+ * about 12 µs together, so the haste costs a busy thread no more than one part in twenty.
+ */
+const MESSAGE_INTERVAL_MS = 0.25
+
 export class OwnerCaller {
   readonly #port: MessagePort
   readonly #clock: Clock
@@ -26,6 +33,7 @@ export class OwnerCaller {
   #calls: OwnerCall[] = []
   #transfers: ArrayBuffer[] = []
   #compactedRevision = 0
+  #sentMs = 0
   #ended: string | undefined
 
   constructor(port: MessagePort, clock: Clock) {
@@ -87,12 +95,16 @@ export class OwnerCaller {
   }
 
   #enqueue(call: OwnerCall): void {
-    // Sent at the end of the turn, so that all calls of the turn share a message.
-    if (this.#calls.push(call) === 1) setImmediate(() => this.#flush())
+    if (this.#calls.push(call) > 1) return
+    const isDue = this.#clock.monotonicMs() - this.#sentMs >= MESSAGE_INTERVAL_MS
+    // A microtask, and not at once: whoever makes several calls in a row makes them before it.
+    if (isDue) queueMicrotask(() => this.#flush())
+    else setImmediate(() => this.#flush())
   }
 
   #flush(): void {
     if (this.#ended !== undefined) return
+    this.#sentMs = this.#clock.monotonicMs()
     const message: OwnerCalls = { calls: this.#calls }
     const transfers = this.#transfers
     this.#calls = []

@@ -84,6 +84,7 @@ export class OwnerCluster {
           damagedReads.add(1)
           logger.error({ err: error }, 'the embedded engine read a damaged record')
         },
+        onSynced: commitRecorder(recorder),
       })
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
       return new OwnerCluster(options, cacher, prefix, () => engine.close())
@@ -131,5 +132,14 @@ export class OwnerCluster {
     const { port1, port2 } = new MessageChannel()
     this.#kvServer.serve(port1)
     return port2
+  }
+}
+
+function commitRecorder(recorder: Recorder): (writes: number, durationMs: number) => void {
+  const duration = recorder.series(storageFamilies.commitDuration)
+  const written = recorder.series(storageFamilies.commitWrites)
+  return (writes, durationMs) => {
+    duration.observe(durationMs / 1000)
+    written.add(writes)
   }
 }

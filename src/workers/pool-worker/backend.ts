@@ -6,6 +6,7 @@ import { dialThrough } from '../../lib/egress/connect-tunnel.js'
 import type { Logger } from '../../lib/logger.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { StageTimes } from '../../protocol/stage-times.js'
 import type { KV } from '../../storage/contract/kv.js'
 import { exactBytes } from '../../storage/embedded/port-bytes.js'
 import { RemoteKV } from '../../storage/embedded/remote-kv.js'
@@ -14,16 +15,23 @@ import { loadTlsOptions } from '../../storage/etcd/tls-options.js'
 import type { Backend } from '../../storage/factory/decorator.js'
 import type { StorageConfig } from '../../storage/factory/storage-config.js'
 import { LeaseManager } from '../../storage/monitors/lease-manager.js'
+import { TracedKV } from './traced-kv.js'
 
-/** `cluster` is the place of the servers among those of the owner. */
-export function openBackend(
-  config: StorageConfig,
-  cluster: number,
-  cache: CacheClient,
-  recorder: Recorder,
-  logger: Logger,
-): Backend {
-  const kv = config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger)
+export interface BackendOptions {
+  readonly config: StorageConfig
+  /** The place of the servers among those of the owner. */
+  readonly cluster: number
+  readonly cache: CacheClient
+  readonly stageTimes: StageTimes
+  readonly recorder: Recorder
+  readonly logger: Logger
+}
+
+export function openBackend({ config, cluster, cache, stageTimes, recorder, logger }: BackendOptions): Backend {
+  const kv = new TracedKV(
+    config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger),
+    stageTimes,
+  )
   const leaseObjects = recorder.series(storageFamilies.leaseObjects)
   const leases = new LeaseManager({
     kv,

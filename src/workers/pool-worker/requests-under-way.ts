@@ -16,19 +16,18 @@ const nobodyWaits = () => newTimeout('request did not complete within the allott
 
 export class RequestCancellation extends Cancellation {
   readonly #flags: Int32Array
-  readonly #slot: number
+  readonly slot: number
   readonly #deadlineMs: number
 
   constructor(flags: Int32Array, slot: number, deadlineMs: number) {
     super()
     this.#flags = flags
-    this.#slot = slot
+    this.slot = slot
     this.#deadlineMs = deadlineMs
   }
 
   override get aborted(): boolean {
-    if (!super.aborted && this.#slot !== NO_SLOT && Atomics.load(this.#flags, this.#slot) === 1)
-      this.abort(nobodyWaits())
+    if (!super.aborted && this.slot !== NO_SLOT && Atomics.load(this.#flags, this.slot) === 1) this.abort(nobodyWaits())
     return super.aborted
   }
 

@@ -7,7 +7,8 @@ import { assert } from '../../lib/assert.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import { StoreMetrics } from '../../metrics/store-metrics.js'
-import type { OwnerLine, PoolStart } from '../../protocol/pool-start.js'
+import type { OwnerLine, PoolThreadData } from '../../protocol/pool-start.js'
+import { StageTimes } from '../../protocol/stage-times.js'
 import { StorageFactoryRESTOptionsGetter } from '../../registry/generic/rest-options.js'
 import { rulesOf } from '../../registry/rules-table.js'
 import {
@@ -33,7 +34,7 @@ export interface WorkerStorages {
 }
 
 export async function openWorkerStorages(
-  start: PoolStart,
+  start: PoolThreadData,
   line: OwnerLine,
   recorder: Recorder,
   logger: Logger,
@@ -44,9 +45,13 @@ export async function openWorkerStorages(
   const readDefinition = definitionReader(() => cache.resource(DEFINITIONS), etcdOptions.etcdPrefix)
   const scheme = new Scheme(start, transformers?.transformers, rulesOf, readDefinition)
   for (const definition of line.definitions) scheme.apply({ type: 'set', definition })
+  const stageTimes = new StageTimes(start.stageTimes)
   const clusters = scheme.configs().map(transportKey)
   const rawStorages = new RawStorages({
-    openBackend: (config) => openBackend(config, clusters.indexOf(transportKey(config)), cache, recorder, logger),
+    openBackend: (config) => {
+      const cluster = clusters.indexOf(transportKey(config))
+      return openBackend({ config, cluster, cache, stageTimes, recorder, logger })
+    },
     metricsOf: (resource) => new StoreMetrics(recorder, resource),
   })
   const undecorated = undecoratedStorage(rawStorages)

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { RequestInfo } from '#keelson/api/request-info.js'
 import { StatusError } from '#keelson/api/status.js'
+import { API_SERVER_USER } from '#keelson/api/user-info.js'
 import { type Clock, systemClock } from '#keelson/lib/clock.js'
 import { type Logger, nullLogger } from '#keelson/lib/logger.js'
 import { Pool } from '#keelson/main/threads/pool.js'
@@ -37,6 +38,7 @@ interface Opened {
 }
 
 interface OpenOptions {
+  readonly hasLine?: boolean
   readonly clock?: Clock
   readonly stuckMs?: number
   readonly waitedMs?: (systemThread: number) => number
@@ -45,7 +47,7 @@ interface OpenOptions {
 function open(
   t: Test,
   threads: number,
-  { clock = systemClock, stuckMs = STUCK_MS, ...more }: OpenOptions = {},
+  { clock = systemClock, stuckMs = STUCK_MS, hasLine = true, ...more }: OpenOptions = {},
 ): Opened {
   const begun = new SharedArrayBuffer(64)
   const logged: Opened['logged'] = []
@@ -56,7 +58,7 @@ function open(
   const recorder = new Replacements((reason) => replaced.push(reason))
   const pool = new Pool({
     threads,
-    start: { begun } as unknown as PoolStart,
+    start: { begun, hasLine } as unknown as PoolStart,
     attach: () => Promise.reject(new Error('nobody attaches')),
     onMetrics: () => undefined,
     onInspection: () => undefined,
@@ -75,22 +77,33 @@ function open(
 
 const document = (pool: Pool, path: string): Promise<unknown> => pool.run('document', { path, form: 'json' })
 
-function write(pool: Pool, name: string, { query = '', bytes = 10 } = {}): Promise<unknown> {
-  const info = {
+async function write(pool: Pool, name: string, { query = '', bytes = 10 } = {}): Promise<unknown> {
+  const info: RequestInfo = {
+    isResourceRequest: true,
+    path: '/apis/apps/v1/namespaces/default/deployments',
     verb: 'create',
+    apiPrefix: 'apis',
+    apiVersion: 'v1',
+    parts: ['deployments'],
     apiGroup: 'apps',
     resource: 'deployments',
     subresource: '',
     namespace: 'default',
     name,
   }
-  const request: Partial<PoolRequest> = {
-    info: info as RequestInfo,
+  const request: PoolRequest = {
+    info,
+    method: 'POST',
     query,
+    user: API_SERVER_USER,
+    accept: '',
+    contentType: '',
+    userAgent: '',
     body: new Uint8Array(bytes),
     auditId: 'the-audit-id',
+    deadlineMs: Number.POSITIVE_INFINITY,
   }
-  return pool.run('write', request as PoolRequest)
+  return pool.run('write', request).then(({ contentType, body }) => ({ order: contentType, body: body.byteLength }))
 }
 
 const failureOf = (result: Promise<unknown>): Promise<unknown> =>
@@ -106,8 +119,13 @@ const codeOf = (result: Promise<unknown>): Promise<number> =>
     (error: unknown) => (error instanceof StatusError ? error.code : -1),
   )
 
-t.test('a thread that is stuck is replaced, and everybody else gets an answer', async (t) => {
-  const { pool, begun, logged, replaced } = open(t, 1)
+for (const hasLine of [true, false]) {
+  const way = hasLine ? 'with small requests through shared memory' : 'with every task through Piscina'
+  t.test(`a thread that is stuck is replaced, ${way}, and everybody else gets an answer`, (t) => stuck(t, hasLine))
+}
+
+async function stuck(t: Test, hasLine: boolean): Promise<void> {
+  const { pool, begun, logged, replaced } = open(t, 1, { hasLine })
   t.same(await document(pool, 'echo'), { order: 'echo', body: 0 })
   await until(() => pool.answering > 0, { what: 'a pool thread to answer' })
   const underWay = document(pool, 'wait-once')
@@ -136,6 +154,27 @@ t.test('a thread that is stuck is replaced, and everybody else gets an answer', 
     { type: 'document' },
     { type: 'write', verb: 'create', resource: 'deployments', auditId: 'the-audit-id' },
   ])
+}
+
+t.test('writes of every size are answered, in whatever order they end', async (t) => {
+  const { pool } = open(t, 2)
+  await until(() => pool.answering === 2, { what: 'two pool threads to answer' })
+  const sizes = Array.from({ length: 300 }, (_, i) => (i * 997) % 100_000)
+  const answers = await Promise.all(sizes.map((bytes) => write(pool, 'echo', { bytes })))
+  t.same(
+    answers,
+    sizes.map((body) => ({ order: 'echo', body })),
+  )
+})
+
+t.test('a thread that ends by itself answers for no write that it had begun, and does what it had not', async (t) => {
+  const { pool, replaced } = open(t, 1)
+  await until(() => pool.answering === 1, { what: 'a pool thread to answer' })
+  const ended = codeOf(write(pool, 'exit-once'))
+  const behind = Array.from({ length: 20 }, () => write(pool, 'echo'))
+  t.equal(await ended, 504)
+  t.equal((await Promise.all(behind)).length, 20)
+  t.same(replaced, ['ended'])
 })
 
 t.test('a thread that is given no processor is not taken for one that is stuck', async (t) => {
