@@ -26,6 +26,8 @@ export class TestKubelet {
   headers: IncomingMessage['headers'] = {}
   /** What it speaks over WebSockets, the best first. */
   protocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
+  /** Who speaks SPDY; without it the bytes are given back. */
+  spdy: ((socket: Socket, url: URL) => void) | undefined
   /** How many bytes of a flood are on their way. */
   flooded = 0
   readonly #server: https.Server
@@ -131,13 +133,13 @@ export class TestKubelet {
     })
   }
 
-  /** The bytes of a SPDY connection, given back. */
   #tunnel(request: IncomingMessage, socket: Socket): void {
-    const protocol = String(request.headers['x-stream-protocol-version'])
+    const [protocol] = String(request.headers['x-stream-protocol-version']).split(',')
     socket.write(
       `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: ${protocol}\r\n\r\n`,
     )
-    socket.pipe(socket)
+    if (this.spdy === undefined) socket.pipe(socket)
+    else this.spdy(socket, new URL(request.url!, 'https://kubelet'))
   }
 
   #execute(socket: WebSocket, command: string[], tty: boolean): void {

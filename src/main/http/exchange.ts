@@ -6,13 +6,14 @@
  *
  * After `aborted` nothing may touch the response: every method checks and does nothing.
  */
+import type { Duplex } from 'node:stream'
 import type { Credentials } from '../../auth/interface.js'
 import { assert } from '../../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { BulkTurns } from './bulk-turns.js'
 import type { ExchangeFailures } from './exchange-failures.js'
-import type { Upgrade } from './http-engine.js'
+import type { TakeOver, Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponseHead } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
@@ -82,11 +83,21 @@ export class Exchange implements Credentials {
   #body: BodyReader | BodyStream | undefined
   #certificate: string | undefined
   readonly #upgrade: Upgrade | undefined
+  readonly #takeOver: TakeOver | undefined
   /** The socket, once the connection has become a WebSocket. From then on nothing may touch the response. */
   #socket: ServerSocket | undefined
+  /** The connection, once it speaks another protocol. From then on nothing may touch the response. */
+  #connection: Duplex | undefined
 
-  constructor(head: RequestHead, port: ResponsePort, services: ExchangeServices = {}, upgrade?: Upgrade) {
+  constructor(
+    head: RequestHead,
+    port: ResponsePort,
+    services: ExchangeServices = {},
+    upgrade?: Upgrade,
+    takeOver?: TakeOver,
+  ) {
     this.#upgrade = upgrade
+    this.#takeOver = takeOver
     this.#services = services
     this.head = head
     this.#port = port
@@ -136,13 +147,13 @@ export class Exchange implements Credentials {
   }
 
   clientCertificate(): string {
-    if (this.over || this.#socket !== undefined) return this.#certificate ?? ''
+    if (this.over || this.#isSwitched()) return this.#certificate ?? ''
     this.#certificate ??= this.#port.clientCertificate()
     return this.#certificate
   }
 
   remoteAddress(): string {
-    if (this.over || this.#socket !== undefined) return ''
+    if (this.over || this.#isSwitched()) return ''
     return this.#port.remoteAddress()
   }
 
@@ -168,6 +179,29 @@ export class Exchange implements Credentials {
     this.#socket = socket
     this.#port.cork(() => this.#upgrade!(protocol, socket))
     return socket
+  }
+
+  /** True when the client asks for a protocol other than WebSocket and the engine can let go of the connection. */
+  get canSwitchProtocols(): boolean {
+    return this.#takeOver !== undefined
+  }
+
+  /**
+   * Answers 101 with these headers and gives the connection, which its caller reads, writes and ends. Gives undefined when
+   * the client did not ask for it, is gone, or has been answered.
+   */
+  switchProtocols(headers: readonly string[]): Duplex | undefined {
+    if (this.#state !== 'open' || this.#takeOver === undefined) return undefined
+    this.#state = 'answering'
+    this.#status = 101
+    const connection = this.#takeOver(headers)
+    this.#connection = connection
+    connection.once('close', () => this.attempt(() => this.#end()))
+    return connection
+  }
+
+  #isSwitched(): boolean {
+    return this.#socket !== undefined || this.#connection !== undefined
   }
 
   /** The listener is called once: with the status when the answer is written, or with 0 when the client has gone. */
@@ -290,7 +324,8 @@ export class Exchange implements Credentials {
    */
   breakOff(): void {
     if (this.#state !== 'answering') return
-    if (this.#socket === undefined) this.#port.close()
+    if (this.#connection !== undefined) this.#connection.destroy()
+    else if (this.#socket === undefined) this.#port.close()
     else this.#socket.close(INTERNAL_ERROR_CLOSURE, '')
   }
 

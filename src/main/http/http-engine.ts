@@ -5,6 +5,7 @@
  *
  *   made ──start()──▶ listening ──stopListening()──▶ open connections go on ──close()──▶ closed
  */
+import type { Duplex } from 'node:stream'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { TlsFiles } from '../../protocol/server-credentials.js'
 import type { RequestHead } from './request-head.js'
@@ -13,6 +14,11 @@ import type { ServerSocket } from './server-socket.js'
 
 /** Turns the connection into a WebSocket and calls the socket's `opened` before it returns. */
 export type Upgrade = (protocol: string, socket: ServerSocket) => void
+
+/**
+ * Answers 101 with these headers (name, value, …) and gives the connection, whose bytes are from then on the caller's.
+ */
+export type TakeOver = (headers: readonly string[]) => Duplex
 
 /**
  * What accept() made of a request. `over` is true when the request is finished by the end of its first turn, so that
@@ -39,9 +45,10 @@ export interface EngineOptions {
   readonly http2: Http2Options
   /**
    * Called for each request, in the turn in which its head was read. `upgrade` is given when the client asks for a
-   * WebSocket. It does not throw.
+   * WebSocket, `takeOver` when it asks for another protocol and the engine can let go of a connection. It does not
+   * throw.
    */
-  readonly accept: (head: RequestHead, port: ResponsePort, upgrade?: Upgrade) => Accepted
+  readonly accept: (head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver) => Accepted
 }
 
 /** The engine that serves, chosen once for all front ends of a process. `binary` is the path of uWebSockets.js. */

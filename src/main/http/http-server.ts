@@ -13,6 +13,7 @@ import {
   type Http2Options,
   type HttpEngine,
   ListenError,
+  type TakeOver,
   type Upgrade,
 } from './http-engine.js'
 import { portProblem } from './port-probe.js'
@@ -64,9 +65,9 @@ export class HttpServer implements Closable {
     this.#engine?.useCertificates(tls)
   }
 
-  #accept(head: RequestHead, port: ResponsePort, upgrade?: Upgrade): Accepted {
+  #accept(head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver): Accepted {
     const { services, onRequest } = this.#options
-    const exchange = new Exchange(head, port, services, upgrade)
+    const exchange = new Exchange(head, port, services, upgrade, takeOver)
     const problem = headProblem(head)
     if (problem === undefined) exchange.attempt(() => onRequest(exchange))
     else

@@ -21,6 +21,7 @@ import { offeredProtocols } from '../http/web-socket.js'
 import type { Connector } from '../request/connector.js'
 import type { PoolRunner } from '../threads/pool.js'
 import type { ReadRequest } from '../verbs/read-context.js'
+import { relayConnection } from './connection-relay.js'
 import { answerTo, bodyFraming, hasBody, readText, relayAnswer, sendBody } from './http-relay.js'
 import { type LinkScope, pageStreams, proxiedLink } from './proxied-links.js'
 import { type TlsIdentity, Trust, type TrustOptions } from './trust.js'
@@ -31,6 +32,7 @@ import { relayWebSocket } from './web-socket-relay.js'
 
 /** The most text of a kubelet's refusal that a client is shown. */
 const MAX_ERROR_TEXT = 2048
+const SPDY = 'spdy/3.1'
 /** Headers that say who may read an answer, which is this server's to say. */
 const CORS_HEADERS: ReadonlySet<string> = new Set([
   'access-control-allow-credentials',
@@ -122,12 +124,8 @@ export class KubeletConnector implements Connector, Closable {
 
   async #upgrade({ exchange, plan }: Passage): Promise<void> {
     if (!exchange.asksForWebSocket) {
-      const asked = exchange.header('upgrade')
-      throw newBadRequest(
-        asked === ''
-          ? 'Upgrade request required'
-          : `${asked} is not spoken here: ask for a WebSocket, as kubectl does from 1.31 on`,
-      )
+      await this.#spdy(exchange, plan)
+      return
     }
     const protocols = protocolsOf(exchange)
     const trust = this.#trust
@@ -141,6 +139,25 @@ export class KubeletConnector implements Connector, Closable {
     // Every kubelet takes SPDY for port forwarding; not every one takes it in a WebSocket.
     if (tunnelled.length > 0) await relayTunnel({ ...common, trust, protocols: tunnelled, metrics: this.#metrics })
     else await relayWebSocket({ ...common, ...socketTrust(trust, plan), path: plan.path, protocols })
+  }
+
+  /** Every kubelet speaks SPDY, so its bytes are passed on as they are; they need no understanding here. */
+  async #spdy(exchange: Exchange, plan: ConnectPlan): Promise<void> {
+    const asked = exchange.header('upgrade')
+    if (asked === '') throw newBadRequest('Upgrade request required')
+    if (asked.toLowerCase() !== SPDY)
+      throw newBadRequest(`${asked} is not spoken here: ask for a WebSocket, as kubectl does from 1.31 on`)
+    if (!exchange.canSwitchProtocols)
+      throw newBadRequest(
+        `${asked} is spoken here with --http-engine=node only: ask for a WebSocket, as kubectl does from 1.31 on`,
+      )
+    await relayConnection({
+      exchange,
+      plan,
+      headers: passedHeaders(exchange, this.#namesUsers),
+      trust: this.#trust,
+      metrics: this.#metrics,
+    })
   }
 
   async #proxy({ exchange, plan, proxied }: Passage): Promise<void> {

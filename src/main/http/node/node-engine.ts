@@ -161,8 +161,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   /**
-   * An upgrade is a request like others until it is accepted; then the connection is a WebSocket. Upgrades to other
-   * protocols are answered as plain requests.
+   * An upgrade is a request like others until it is accepted; then the connection is a WebSocket, or whoever accepted it
+   * has the connection. Upgrades that nobody accepts are answered as plain requests.
    */
   #acceptUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has taken its own listeners off the socket, and an error without a listener would end the process.
@@ -173,13 +173,19 @@ export class NodeEngine implements HttpEngine {
     response.once('finish', () => socket.destroySoon())
     const requested = requestHead(request)
     const port = this.#responsePort(requested, request, response)
+    const letGo = (): void => {
+      port.leave()
+      response.detachSocket(socket)
+    }
     if (!asksForWebSocket(request)) {
-      this.#options.accept(requested, port)
+      this.#options.accept(requested, port, undefined, (headers) => {
+        letGo()
+        return switched(socket, head, headers)
+      })
       return
     }
     const upgrade: Upgrade = (protocol, serverSocket) => {
-      port.leave()
-      response.detachSocket(socket)
+      letGo()
       this.#webSockets.accept(request, socket, head, protocol, serverSocket)
     }
     this.#options.accept(requested, port, upgrade)
@@ -210,6 +216,15 @@ export class NodeEngine implements HttpEngine {
     for (const socket of this.#sockets) socket.destroy()
     this.#server = undefined
   }
+}
+
+/** Answers 101. `early` are the bytes that came with the head of the request. */
+function switched(socket: Socket, early: Buffer, headers: readonly string[]): Socket {
+  let text = 'HTTP/1.1 101 Switching Protocols\r\n'
+  for (let i = 0; i + 1 < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`
+  socket.write(`${text}\r\n`, 'latin1')
+  if (early.byteLength > 0) socket.unshift(early)
+  return socket
 }
 
 /**
