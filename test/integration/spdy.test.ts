@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import net, { type Socket } from 'node:net'
 import path from 'node:path'
 import t from 'tap'
+import { chooseEngine } from '#keelson/main/http/engine-choice.js'
 import { TestAuthority } from '../support/certificates.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { Kubectl } from '../support/kubectl.js'
@@ -214,6 +215,10 @@ t.test('a client that does not read holds the kubelet up', async (t) => {
 
 t.test('what is not spoken is refused', async (t) => {
   t.match((await sendRaw(server.url, upgrade('h2c'))).text, /400[\s\S]*h2c is not spoken here/)
+})
+
+const withoutUws = chooseEngine('auto', () => undefined).name !== 'uws' && 'no binary of uWebSockets.js loads here'
+t.test('the engine that cannot let go of a connection says which one can', { skip: withoutUws }, async (t) => {
   const other = await KeelsonProcess.start([...flags, '--http-engine=uws'])
   t.teardown(() => other.close())
   await made(other)

@@ -11,8 +11,7 @@ import type { Credentials } from '../../auth/interface.js'
 import { assert } from '../../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
-import type { BulkTurns } from './bulk-turns.js'
-import type { ExchangeFailures } from './exchange-failures.js'
+import type { ExchangeServices, ExchangeTap } from './exchange-services.js'
 import type { TakeOver, Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponseHead } from './response-head.js'
@@ -20,21 +19,7 @@ import type { ResponsePort } from './response-port.js'
 import { type AnswerState, ChunkedStream, type ResponseStream, type StreamFiller } from './response-stream.js'
 import { ServerSocket } from './server-socket.js'
 import { SizedAnswer, type SizedAnswerOptions } from './sized-answer.js'
-import type { SlowAnswers } from './slow-answers.js'
 import { SocketStream, socketProtocol } from './web-socket.js'
-
-/**
- * Sees what goes through an exchange, for the audit log. The bytes stay their owner's: a tap copies what it wants to
- * keep before the call returns.
- */
-export interface ExchangeTap {
-  readonly requestBody?: (bytes: Uint8Array) => void
-  /** `streams` is true for an answer without known end, whose pieces are not shown to the tap. */
-  readonly responseHead?: (head: ResponseHead, streams: boolean) => void
-  readonly responsePiece?: (bytes: Uint8Array | string) => void
-  /** Annotations that the pool made for the audit log. Called before responseHead. */
-  readonly annotations?: (annotations: Readonly<Record<string, string>>) => void
-}
 
 /**
  * Request bodies up to this size are received while their request waits; larger ones stay in the socket until they are
@@ -58,14 +43,6 @@ export const CORKED_BODY_BYTES = 8 * 1024
 /** The WebSocket close code for a failure of this server. */
 const INTERNAL_ERROR_CLOSURE = 1011
 
-/** What the exchanges of a listener share. */
-export interface ExchangeServices {
-  /** Shares the thread among large answers. Without it a large answer is written as fast as its client takes it. */
-  readonly turns?: BulkTurns
-  readonly failures?: ExchangeFailures
-  readonly slowAnswers?: SlowAnswers
-}
-
 export class Exchange implements Credentials {
   readonly head: RequestHead
   /** Headers, as name, value, name, value, …, that are sent with every answer of this exchange, a refusal included. */
@@ -84,10 +61,8 @@ export class Exchange implements Credentials {
   #certificate: string | undefined
   readonly #upgrade: Upgrade | undefined
   readonly #takeOver: TakeOver | undefined
-  /** The socket, once the connection has become a WebSocket. From then on nothing may touch the response. */
-  #socket: ServerSocket | undefined
-  /** The connection, once it speaks another protocol. From then on nothing may touch the response. */
-  #connection: Duplex | undefined
+  /** How the connection is broken off once it speaks another protocol. From then on nothing may touch the response. */
+  #breakSwitched: (() => void) | undefined
 
   constructor(
     head: RequestHead,
@@ -147,13 +122,13 @@ export class Exchange implements Credentials {
   }
 
   clientCertificate(): string {
-    if (this.over || this.#isSwitched()) return this.#certificate ?? ''
+    if (this.over || this.#breakSwitched !== undefined) return this.#certificate ?? ''
     this.#certificate ??= this.#port.clientCertificate()
     return this.#certificate
   }
 
   remoteAddress(): string {
-    if (this.over || this.#isSwitched()) return ''
+    if (this.over || this.#breakSwitched !== undefined) return ''
     return this.#port.remoteAddress()
   }
 
@@ -176,7 +151,7 @@ export class Exchange implements Credentials {
       () => this.#end(),
       (error) => this.fail(error),
     )
-    this.#socket = socket
+    this.#breakSwitched = () => socket.close(INTERNAL_ERROR_CLOSURE, '')
     this.#port.cork(() => this.#upgrade!(protocol, socket))
     return socket
   }
@@ -186,22 +161,14 @@ export class Exchange implements Credentials {
     return this.#takeOver !== undefined
   }
 
-  /**
-   * Answers 101 with these headers and gives the connection, which its caller reads, writes and ends. Gives undefined when
-   * the client did not ask for it, is gone, or has been answered.
-   */
+  /** Answers 101 and gives the connection, to read, write and end; undefined as acceptWebSocket() does. */
   switchProtocols(headers: readonly string[]): Duplex | undefined {
     if (this.#state !== 'open' || this.#takeOver === undefined) return undefined
     this.#state = 'answering'
     this.#status = 101
-    const connection = this.#takeOver(headers)
-    this.#connection = connection
-    connection.once('close', () => this.attempt(() => this.#end()))
+    const connection = this.#takeOver(headers).once('close', () => this.attempt(() => this.#end()))
+    this.#breakSwitched = () => connection.destroy()
     return connection
-  }
-
-  #isSwitched(): boolean {
-    return this.#socket !== undefined || this.#connection !== undefined
   }
 
   /** The listener is called once: with the status when the answer is written, or with 0 when the client has gone. */
@@ -324,9 +291,8 @@ export class Exchange implements Credentials {
    */
   breakOff(): void {
     if (this.#state !== 'answering') return
-    if (this.#connection !== undefined) this.#connection.destroy()
-    else if (this.#socket === undefined) this.#port.close()
-    else this.#socket.close(INTERNAL_ERROR_CLOSURE, '')
+    if (this.#breakSwitched === undefined) this.#port.close()
+    else this.#breakSwitched()
   }
 
   /** Wraps a callback of a stream or socket, so that an exception in it ends this exchange and nothing else. */

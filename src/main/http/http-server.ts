@@ -5,7 +5,8 @@
 import type { Closable } from '../../lib/lifecycle.js'
 import type { TlsFiles } from '../../protocol/server-credentials.js'
 import { makeEngine } from './engine-choice.js'
-import { Exchange, type ExchangeServices } from './exchange.js'
+import { Exchange } from './exchange.js'
+import type { ExchangeServices } from './exchange-services.js'
 import { headProblem } from './head-check.js'
 import {
   type Accepted,

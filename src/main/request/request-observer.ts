@@ -2,7 +2,7 @@
 import type { RequestInfo } from '../../api/request-info.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Credentials, Verdict } from '../../auth/interface.js'
-import type { ExchangeTap } from '../http/exchange.js'
+import type { ExchangeTap } from '../http/exchange-services.js'
 import type { RequestHead } from '../http/request-head.js'
 
 /** Where a request reaches: one object, a namespace, everything; '' when it is for no resource. */
