@@ -79,6 +79,7 @@ const STORAGE = [
     [...GROUND, CONTRACT, room('storage/grpc')],
     'bytes in, bytes out',
   ),
+  only('backup-knows-the-contract', room('storage/backup'), [...GROUND, CONTRACT], 'a backup is of any KV'),
   only('monitors-know-the-contract', room('storage/monitors'), [...GROUND, CONTRACT], 'monitors watch any KV'),
   only(
     'factory-knows-no-engine',
@@ -192,6 +193,12 @@ const WORKERS = [
     room('workers/owner'),
     [...GROUND, room('cacher'), room('storage')],
     'the owner holds storage and memory; objects come to it through a module it is given',
+  ),
+  only(
+    'data-work-knows-bytes',
+    room('workers/data'),
+    [...GROUND, room('storage')],
+    'what keelson data does is done to keys and values',
   ),
   never(
     'pool-and-owner-are-strangers',
@@ -334,6 +341,15 @@ const MAIN = [
     'the command speaks to a server from outside',
   ),
 ]
+
+MAIN.push(
+  only(
+    'data-is-a-command',
+    room('main/data'),
+    [...GROUND, '^src/main/command-output\\.ts$', room('main/flags')],
+    'the command starts a thread, which does the work',
+  ),
+)
 
 module.exports = {
   forbidden: [

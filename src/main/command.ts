@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import { KUBERNETES_VERSION } from '../api/catalogue.js'
 import { jsonLogger } from '../lib/json-logger.js'
 import { compose } from './compose.js'
+import { dataCommand } from './data/data-command.js'
 import { complete } from './flags/config.js'
 import { parseCommandLine } from './flags/config-file.js'
 import { describeFlags, errorLines } from './flags/flags.js'
@@ -16,11 +17,15 @@ const USAGE = `keelson: a Kubernetes-compatible API server
 
 Usage: keelson [flags]
        keelson secrets rewrite [flags]
+       keelson data check|backup|restore [flags]
 
 ${describeFlags(FLAGS)}
 
 --help prints this, --version the version. Other flags of kube-apiserver are accepted and do nothing.
 `
+
+/** Commands beside the server itself, by their first word. */
+const COMMANDS: Readonly<Record<string, typeof secretsCommand>> = { secrets: secretsCommand, data: dataCommand }
 
 /** The exit code after a second signal, which waits for nobody. */
 const EXIT_FORCED = 130
@@ -72,8 +77,9 @@ function stopOnSignals(starting: Promise<{ close(): Promise<void> }>, logger: Lo
 }
 
 async function run(args: readonly string[]): Promise<number | undefined> {
-  if (args[0] === 'secrets')
-    return secretsCommand(args.slice(1), {
+  const command = Object.hasOwn(COMMANDS, args[0] ?? '') ? COMMANDS[args[0]!] : undefined
+  if (command !== undefined)
+    return command(args.slice(1), {
       out: (text) => process.stdout.write(text),
       error: (text) => process.stderr.write(text),
       onInterrupt: (listener) => process.on('SIGINT', listener).on('SIGTERM', listener),

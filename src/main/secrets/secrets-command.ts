@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type Kubeconfig, readKubeconfig } from '../../auth/kubeconfig.js'
 import { decodeEncryptionConfiguration } from '../../storage/transformers/encryption-config.js'
+import type { CommandOutput } from '../command-output.js'
 import { flagBoolean, flagList, flagNumber, flagText } from '../flags/flag-values.js'
 import { describeFlags, type Flag, type FlagValues, flagsOf, parseFlags } from '../flags/flags.js'
 import { ApiClient } from './api-client.js'
@@ -29,13 +30,6 @@ ${describeFlags(FLAGS)}
 `
 /** The exit code that shells have for an interrupted program. */
 const STOPPED = 130
-
-export interface CommandOutput {
-  readonly out: (text: string) => void
-  readonly error: (text: string) => void
-  /** Calls back when the user interrupts the command. */
-  readonly onInterrupt: (listener: () => void) => void
-}
 
 /** Gives the exit code. `argv`: what follows `secrets`. */
 export async function secretsCommand(argv: readonly string[], output: CommandOutput): Promise<number> {

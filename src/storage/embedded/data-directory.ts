@@ -27,6 +27,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import path from 'node:path'
+import { threadId } from 'node:worker_threads'
 import { DataDirectoryError } from './data-directory-error.js'
 import { LmdbDamage, LmdbFile } from './file/lmdb-file.js'
 import { checkStore } from './file/store-check.js'
@@ -38,12 +39,15 @@ const FORMAT = 'keelson-embedded'
 export const FORMAT_VERSION = 2
 export const OLDEST_FORMAT_VERSION = 1
 const FORMAT_FILE = 'keelson.json'
+/** The beginning of the name under which keelson.json is written; a creation that was cut short may leave such a file. */
 const FORMAT_TEMPORARY = 'keelson.json.tmp'
 /** Where a restore builds the store before it is put in its place; its presence means that one was cut short. */
 export const RESTORE_FOLDER = 'restoring'
 /** A store that another process writes to is looked at so often before it counts as that process's. */
 const CHECK_ATTEMPTS = 3
-const OURS = new Set([FORMAT_FILE, FORMAT_TEMPORARY, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
+const OURS = new Set([FORMAT_FILE, DATA_FILE, `${DATA_FILE}-lock`, OWNER_FILE])
+const isTemporary = (name: string): boolean => name.startsWith(FORMAT_TEMPORARY)
+const isOurs = (name: string): boolean => OURS.has(name) || isTemporary(name)
 /**
  * What file systems put at the root of a fresh volume, and the folder of the server's certificates, which may be there
  * before the store.
@@ -73,7 +77,7 @@ export function prepareDataDirectory(dataDir: string): PreparedDirectory {
     ownFile(path.join(dataDir, DATA_FILE))
     return format
   }
-  const foreign = names.filter((name) => !OURS.has(name) || (format === undefined && name !== FORMAT_TEMPORARY))
+  const foreign = names.filter((name) => !isOurs(name) || (format === undefined && !isTemporary(name)))
   if (foreign.length > 0)
     throw new DataDirectoryError(
       'data-dir-foreign',
@@ -154,7 +158,7 @@ function keepOthersOut(dataDir: string, names: readonly string[]): void {
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (found === undefined || (found.mode & 0o007) === 0) return
   // Only a folder that holds nothing but our files is closed; another one is refused later, and left as it is.
-  if (found.uid === process.getuid?.() && names.every((name) => OURS.has(name))) {
+  if (found.uid === process.getuid?.() && names.every((name) => isOurs(name))) {
     chmodSync(dataDir, found.mode & 0o770)
     return
   }
@@ -166,6 +170,26 @@ function keepOthersOut(dataDir: string, names: readonly string[]): void {
 /** Marks the folder as one that holds data, in the format of this version or in an older one. */
 export function markInitialised(dataDir: string, version = FORMAT_VERSION): void {
   writeFormat(dataDir, true, version)
+}
+
+/** Marks the folder as one whose store is about to be put in its place. */
+export function markUninitialised(dataDir: string, version: number): void {
+  writeFormat(dataDir, false, version)
+}
+
+/** Removes what a restore left that was cut short; throws when the folder holds anything else. */
+export function clearUnfinished(dataDir: string): void {
+  const names = namesIn(dataDir)
+  if (names.length === 0) return
+  const isUnfinished =
+    names.includes(RESTORE_FOLDER) && !(names.includes(FORMAT_FILE) && readFormat(dataDir).initialised)
+  if (!isUnfinished || !names.every((name) => name === RESTORE_FOLDER || isOurs(name)))
+    throw new DataDirectoryError(
+      'data-dir-foreign',
+      dataDir,
+      `is not empty (${names.slice(0, 3).join(', ')}); nothing was changed`,
+    )
+  for (const name of names) rmSync(path.join(dataDir, name), { recursive: true })
 }
 
 /**
@@ -193,8 +217,9 @@ function namesIn(dataDir: string): string[] {
   }
 }
 
-function readFormat(dataDir: string): PreparedDirectory {
-  const text = readFileSync(path.join(dataDir, FORMAT_FILE), 'utf8')
+/** What the folder says of itself. Throws when it is not ours, or in a format that this version does not read. */
+export function readFormat(dataDir: string): PreparedDirectory {
+  const text = formatText(dataDir)
   let found: { format?: unknown; version?: unknown; initialised?: unknown }
   try {
     found = JSON.parse(text) as typeof found
@@ -214,13 +239,32 @@ function readFormat(dataDir: string): PreparedDirectory {
 }
 
 /** Writes the file whole or not at all; it is on the disk when this returns. */
+function formatText(dataDir: string): string {
+  try {
+    return readFileSync(path.join(dataDir, FORMAT_FILE), 'utf8')
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? ''))
+      throw new DataDirectoryError(
+        'data-dir-foreign',
+        dataDir,
+        `has no ${FORMAT_FILE}: it is no folder of the embedded engine`,
+      )
+    throw error
+  }
+}
+
 function writeFormat(dataDir: string, initialised: boolean, version = FORMAT_VERSION): void {
-  const temporary = path.join(dataDir, FORMAT_TEMPORARY)
+  // Two processes that create one store at once must not write one file, and a link to it must not be written to.
+  const temporary = path.join(dataDir, `${FORMAT_TEMPORARY}-${process.pid}-${threadId}`)
   const target = path.join(dataDir, FORMAT_FILE)
   const record = { format: FORMAT, version, initialised }
+  rmSync(temporary, { force: true })
   writeFileSync(temporary, `${JSON.stringify(record)}\n`, { flush: true })
   if (initialised) renameSync(temporary, target)
-  else linkIfAbsent(temporary, target)
+  else {
+    linkIfAbsent(temporary, target)
+    rmSync(temporary)
+  }
   syncFolder(dataDir)
 }
 
@@ -236,7 +280,7 @@ function linkIfAbsent(temporary: string, target: string): void {
   }
 }
 
-function syncFolder(dataDir: string): void {
+export function syncFolder(dataDir: string): void {
   const folder = openSync(dataDir, 'r')
   try {
     fsyncSync(folder)

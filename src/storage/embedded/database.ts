@@ -20,10 +20,17 @@ import { StorageError } from '../contract/errors.js'
 import { claimOwnership } from './ownership.js'
 import { decodeState, EMPTY_REVISION, type EngineState, encodeState, Slab } from './records.js'
 import { type DamageListener, Snapshot } from './snapshot.js'
-import { DATA_FILE, FENCE, openTables, STATE, type StagedWrite, stage, type Tables } from './tables.js'
-
-/** Room for the store in the address space; nothing is allocated for it. A store that fills it answers `no-space`. */
-const MAP_BYTES = 256 * 2 ** 30
+import {
+  DATA_FILE,
+  FENCE,
+  MAP_BYTES,
+  MAX_TABLES,
+  openTables,
+  STATE,
+  type StagedWrite,
+  stage,
+  type Tables,
+} from './tables.js'
 
 const MDB_MAP_FULL = -30792
 const FULL_CODES = [constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL]
@@ -36,6 +43,8 @@ export interface DatabaseOptions {
   /** The store need not outlive the process, so nothing is synced. */
   readonly ephemeral?: boolean
   readonly onDamage?: DamageListener
+  /** False for a store in format version 1, which has none. */
+  readonly checksums?: boolean
 }
 
 export class Database {
@@ -45,6 +54,7 @@ export class Database {
   readonly #volume: string
   readonly #fence: number
   readonly #onDamage: DamageListener
+  readonly #checksums: boolean
 
   private constructor(options: DatabaseOptions, root: RootDatabase<Buffer, string>, tables: Tables, fence: number) {
     this.#volume = options.ephemeral ? path.dirname(options.dataDir) : options.dataDir
@@ -52,6 +62,7 @@ export class Database {
     this.tables = tables
     this.#fence = fence
     this.#onDamage = options.onDamage ?? (() => undefined)
+    this.#checksums = options.checksums ?? true
   }
 
   /** Opens or creates the tables of a folder that has been inspected, and claims it; throws when it is in use. */
@@ -66,7 +77,7 @@ export class Database {
       // Every commit is an explicit block; a timer of lmdb-js would only delay it.
       eventTurnBatching: false,
       mapSize: MAP_BYTES,
-      maxDbs: 8,
+      maxDbs: MAX_TABLES,
     })
     try {
       const tables = openTables(root)
@@ -103,7 +114,7 @@ export class Database {
     const committed = meta.ifVersion(FENCE, this.#fence, () => {
       // The promises of single writes are not awaited: lmdb-js settles them together with the block's.
       for (const write of writes) stage(this.tables, write)
-      void meta.put(STATE, encodeState(state, slab), 0)
+      void meta.put(STATE, encodeState(state, slab, this.#checksums), 0)
     })
     let written: boolean
     try {

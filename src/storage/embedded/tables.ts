@@ -4,6 +4,9 @@ import type { Database as LmdbDatabase, RootDatabase, Transaction } from 'lmdb'
 /** The longest key that lmdb-js takes with the system's page size. */
 export const MAX_KEY_BYTES = 1978
 export const DATA_FILE = 'data.mdb'
+/** Room for the store in the address space; nothing is allocated for it. A store that fills it answers `no-space`. */
+export const MAP_BYTES = 256 * 2 ** 30
+export const MAX_TABLES = 8
 export const FENCE = 'fence'
 export const STATE = 'state'
 
@@ -27,7 +30,13 @@ export interface Tables {
 /** A change of one table; without a value the key is removed. */
 export type StagedWrite =
   | { readonly table: 'keys' | 'graves'; readonly key: string; readonly value: Buffer | undefined }
-  | { readonly table: 'log'; readonly key: number; readonly value: Buffer | undefined }
+  | {
+      readonly table: 'log'
+      readonly key: number
+      readonly value: Buffer | undefined
+      /** The entry may come before others that are there, as when a store is restored. */
+      readonly isUnordered?: true
+    }
   | { readonly table: 'leases' | 'leased'; readonly key: Buffer; readonly value: Buffer | undefined }
 
 /** Keys are raw UTF-8: LMDB compares bytes, which is the order that the contract asks for. */
@@ -65,7 +74,7 @@ function openTable<K extends string | number | Buffer>(
 }
 
 export function stage(tables: Tables, write: StagedWrite): void {
-  if (write.table === 'log' && write.value !== undefined) {
+  if (write.table === 'log' && write.value !== undefined && write.isUnordered !== true) {
     // Revisions only grow, so every entry goes to the end: full pages, no search. (Not after anything else: LMDB would
     // refuse the entry and lmdb-js would not call that an error.)
     tables.log.put(write.key, write.value, { append: true }).catch(reportedByTheBlock)

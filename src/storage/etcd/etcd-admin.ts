@@ -50,6 +50,15 @@ export class EtcdAdmin {
     return decodeLeaseGrant(await this.#cluster('grant a lease', LEASE_GRANT, encodeLeaseGrant(ttlSeconds), options))
   }
 
+  /** The seconds that a lease was granted for, and those that are left: -1 when it has ended. */
+  async leaseTimeToLive(lease: LeaseId): Promise<{ ttlSeconds: number; remainingSeconds: number }> {
+    const etcd3 = await this.#cluster()
+    const reply = await this.#call('ask for a lease', (o) =>
+      etcd3.leaseClient.leaseTimeToLive({ ID: lease.toString(), keys: false }, o),
+    )
+    return { ttlSeconds: Number(reply.grantedTTL), remainingSeconds: Number(reply.TTL) }
+  }
+
   /** A revision that is compacted already is no failure. */
   async compact(revision: number, options?: CallOptions): Promise<void> {
     try {

@@ -203,6 +203,11 @@ export class EtcdKV implements KV {
     return this.#admin.grantLease(ttlSeconds, options)
   }
 
+  /** How long a lease lasts and has left; remainingSeconds is -1 when it has ended. */
+  leaseTimeToLive(lease: LeaseId): Promise<{ ttlSeconds: number; remainingSeconds: number }> {
+    return this.#admin.leaseTimeToLive(lease)
+  }
+
   async currentRevision(options?: CallOptions): Promise<number> {
     return (await this.#range({ key: NO_KEY, countOnly: true }, options)).revision
   }

@@ -1,0 +1,14 @@
+/** Thread: data. The entry of the thread that does the work of `keelson data …`: one task, then it ends. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '../lib/assert.js'
+import type { DataEvent, DataTask } from '../protocol/main-data.js'
+import { runDataTask } from './data/data-tasks.js'
+
+assert(parentPort !== null, 'the work of a data command is done in a thread of its own')
+const port = parentPort
+const tell = (event: DataEvent): void => port.postMessage(event)
+try {
+  await runDataTask(workerData as DataTask, tell)
+} catch (error) {
+  tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+}
