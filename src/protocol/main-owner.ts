@@ -72,6 +72,10 @@ export interface OwnerHealth {
     readonly revision: number
     /** Why the store does not answer. */
     readonly storeError?: string
+    /** Why the embedded engine takes no writes: its disk is full, or a commit failed. */
+    readonly writeError?: string
+    /** Whether only a restart helps. */
+    readonly writesEnded?: boolean
   }[]
   readonly resources: Readonly<Record<string, ResourceHealth>>
 }

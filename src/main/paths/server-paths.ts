@@ -2,6 +2,7 @@
 import { DiscoveryDocuments } from '../../api/discovery.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { OwnerHealth } from '../../protocol/main-owner.js'
 import type { Served } from '../../workers/scheme/served.js'
 import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import type { Config } from '../flags/config.js'
@@ -66,6 +67,12 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   // Nothing here waits for a log to be written, so that none can hold a request up.
   const log: HealthCheck = { name: 'log', check: () => undefined }
   const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
+  const writes: HealthCheck = { name: 'storage-writes', check: () => storageWrites(line, () => true) }
+  // A process that cannot write again before it is started again is to be started again; one whose disk is full is not.
+  const final: HealthCheck = {
+    name: 'storage-writes',
+    check: () => storageWrites(line, ({ writesEnded }) => writesEnded),
+  }
   const shutdown: HealthCheck = {
     name: 'shutdown',
     check: () => {
@@ -95,8 +102,19 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
     },
   }
   new HealthEndpoint('/healthz', [ping, log, etcd, controllers], recorder).install(paths)
-  new HealthEndpoint('/livez', [ping, log, etcd], recorder).install(paths)
-  new HealthEndpoint('/readyz', [ping, log, etcd, informers, access, writers, shutdown], recorder).install(paths)
+  new HealthEndpoint('/livez', [ping, log, etcd, final], recorder).install(paths)
+  new HealthEndpoint('/readyz', [ping, log, etcd, writes, informers, access, writers, shutdown], recorder).install(
+    paths,
+  )
+}
+
+async function storageWrites(
+  line: ProcessLine,
+  counts: (cluster: OwnerHealth['clusters'][number]) => boolean | undefined,
+): Promise<void> {
+  const { clusters } = await line.health()
+  const failing = clusters.find((cluster) => cluster.writeError !== undefined && counts(cluster))
+  if (failing?.writeError !== undefined) throw new Error(failing.writeError)
 }
 
 async function storageHealth(line: ProcessLine): Promise<void> {

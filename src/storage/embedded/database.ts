@@ -144,11 +144,20 @@ export class Database {
    */
   #asStorageError(cause: unknown, bytes: number): StorageError {
     const { code, message } = cause as { code?: number; message: string }
-    const { bavail, bsize } = statfsSync(this.#volume)
-    const full = FULL_CODES.includes(code ?? 0) || (code === constants.errno.EIO && bavail * bsize < bytes + ROOM_BYTES)
+    const full = FULL_CODES.includes(code ?? 0) || (code === constants.errno.EIO && !this.hasRoom(bytes))
     return full
-      ? new StorageError('no-space', `${this.#volume} is full: ${message}`, { cause })
+      ? new StorageError(
+          'no-space',
+          `the disk of ${this.#volume} is full (${message}): nothing was written; reads go on, and so do writes once there is room`,
+          { cause },
+        )
       : new StorageError('unreachable', `a commit in ${this.#volume} failed: ${message}`, { cause })
+  }
+
+  /** Whether the disk has room for a commit of so many bytes. */
+  hasRoom(bytes = 0): boolean {
+    const { bavail, bsize } = statfsSync(this.#volume)
+    return bavail * bsize >= bytes + ROOM_BYTES
   }
 
   get fileBytes(): number {

@@ -207,6 +207,11 @@ export class EmbeddedEngine implements KV {
     return [{ endpoint: this.#folder.dataDir, bytes: this.#folder.database.fileBytes }]
   }
 
+  /** Why writes fail, for readiness; undefined when they succeed as far as is known. */
+  writeProblem(): { readonly error: StorageError; readonly isFinal: boolean } | undefined {
+    return this.#commits.problem()
+  }
+
   /** How far the log has been pruned, and what it holds; for metrics and tests. */
   async storageStats(): Promise<{ prunedRevision: number; logEntries: number }> {
     const { state, tables, transaction } = this.#readable(undefined)

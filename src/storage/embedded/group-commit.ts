@@ -50,6 +50,8 @@ export class GroupCommit {
   #queuedBytes = 0
   #state: 'idle' | 'scheduled' | 'committing' = 'idle'
   #broken: StorageError | undefined
+  /** The last commit failed for want of space. `bySystem`: the system said that there was none, so it can be asked again. */
+  #full: { readonly error: StorageError; readonly bySystem: boolean } | undefined
   #stopping = false
   #stopped: (() => void) | undefined
 
@@ -81,6 +83,15 @@ export class GroupCommit {
       this.#stopped = resolve
       if (this.#state === 'idle') resolve()
     })
+  }
+
+  /**
+   * Why writes fail, until one succeeds or the disk has room again. `isFinal`: none is taken any more before a restart.
+   */
+  problem(): { readonly error: StorageError; readonly isFinal: boolean } | undefined {
+    if (this.#broken !== undefined) return { error: this.#broken, isFinal: true }
+    if (this.#full?.bySystem === true && this.#options.database.hasRoom()) this.#full = undefined
+    return this.#full && { error: this.#full.error, isFinal: false }
   }
 
   #refusal(): StorageError | undefined {
@@ -116,6 +127,7 @@ export class GroupCommit {
         const startedMs = clock.monotonicMs()
         await database.commit(batch.writes, batch.state, batch.slab)
         onSynced(applied.length, clock.monotonicMs() - startedMs)
+        this.#full = undefined
         this.#options.onCommit(batch)
       }
       for (const { settle } of applied) settle()
@@ -148,7 +160,10 @@ export class GroupCommit {
     const failure = isStorageError(error) ? error : new StorageError('unreachable', String(error), { cause: error })
     try {
       if (isStorageError(failure, 'no-space') && same(this.#options.database.probe(), this.#options.snapshot().state)) {
-        this.#options.logger.error({ err: failure }, 'a commit failed for want of space; nothing of it was written')
+        // A client that tries again and again need not fill the log too.
+        if (this.#full === undefined)
+          this.#options.logger.error({ err: failure }, 'a commit failed for want of space; nothing of it was written')
+        this.#full = { error: failure, bySystem: !this.#options.database.hasRoom() }
         return failure
       }
     } catch (cause) {

@@ -32,18 +32,20 @@ export class OwnerCluster {
   readonly cacher: Cacher
   readonly prefix: string
   readonly #kvServer: KvServer | undefined
+  readonly #engine: EmbeddedEngine | undefined
   readonly #closeStore: () => Promise<void>
   readonly #compactor: Compactor
   readonly #dbSizeMonitor: DbSizeMonitor
   readonly #healthCheck: HealthCheck
 
-  private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, closeStore: () => Promise<void>) {
+  private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, store: EmbeddedEngine | EtcdKV) {
     const { config, clock, logger, recorder, onDatabaseSize } = options
     const { kv } = cacher
     this.cacher = cacher
     this.prefix = prefix
     this.#kvServer = cacher.localKv && new KvServer(cacher.localKv)
-    this.#closeStore = closeStore
+    this.#engine = store instanceof EmbeddedEngine ? store : undefined
+    this.#closeStore = () => store.close()
     const compactRevision = recorder.series(storageFamilies.compactRevision)
     this.#compactor = new Compactor({
       kv,
@@ -87,7 +89,7 @@ export class OwnerCluster {
         onSynced: commitRecorder(recorder),
       })
       const cacher = new Cacher({ ...shared, kv: engine, local: engine, progressTrusted: () => true })
-      return new OwnerCluster(options, cacher, prefix, () => engine.close())
+      return new OwnerCluster(options, cacher, prefix, engine)
     }
     const { transport } = config
     const kv = new EtcdKV({
@@ -98,7 +100,7 @@ export class OwnerCluster {
       logger,
     })
     const cacher = new Cacher({ ...shared, kv, progressTrusted: () => kv.progressTrusted() })
-    return new OwnerCluster(options, cacher, prefix, () => kv.close())
+    return new OwnerCluster(options, cacher, prefix, kv)
   }
 
   /** Admits a thread that reads; release() takes the number of its reader when the thread is gone. */
@@ -117,6 +119,11 @@ export class OwnerCluster {
   /** Whether the store answers. */
   checkStore(): Promise<Health> {
     return this.#healthCheck.check()
+  }
+
+  /** Why the embedded engine takes no writes; undefined on etcd, which has alarms of its own. */
+  writeProblem(): ReturnType<EmbeddedEngine['writeProblem']> {
+    return this.#engine?.writeProblem()
   }
 
   async stop(): Promise<void> {

@@ -108,10 +108,12 @@ export class Owner {
       this.#clusters.map(async (cluster) => {
         const store = await cluster.checkStore()
         const { cacher } = cluster
+        const problem = cluster.writeProblem()
         return {
           following: cacher.following,
           revision: cacher.revisionClock.revision(),
           ...(store.healthy ? {} : { storeError: store.error.message }),
+          ...(problem === undefined ? {} : { writeError: problem.error.message, writesEnded: problem.isFinal }),
         }
       }),
     )

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { isStorageError } from '#keelson/storage/contract/errors.js'
 import type { KvEvent, KvWatch } from '#keelson/storage/contract/kv.js'
 import { EmbeddedEngine, type EmbeddedEngineOptions } from '#keelson/storage/embedded/embedded-engine.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { smallVolume } from '../../support/small-volume.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 import { until } from '../../support/until.js'
 
@@ -217,23 +218,10 @@ t.test('close writes what was enqueued before it', async (t) => {
   t.equal(await (await open(t, { dataDir })).count('/r/'), 2000)
 })
 
-/** A file system of a few megabytes; undefined where this process may not mount one. */
-function smallVolume(t: Test): string | undefined {
-  const folder = path.join(temporaryFolder(t, 'full'), 'volume')
-  mkdirSync(folder)
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', folder], { stdio: 'ignore' })
-  } catch {
-    return undefined
-  }
-  t.teardown(() => execFileSync('umount', ['-l', folder]))
-  return folder
-}
-
 t.test(
   'a full disk refuses writes with no-space, loses nothing, and the engine goes on when there is room',
   async (t) => {
-    const volume = smallVolume(t)
+    const volume = smallVolume(t, 4)
     if (volume === undefined) {
       t.pass('a full disk', { skip: 'no small file system can be mounted here' })
       return
@@ -261,9 +249,11 @@ t.test(
       t.same(new Map(kvs.map((k) => [k.key, k.modRevision])), acknowledged)
       t.ok(kvs.every((k) => k.value.every((b) => b === Number(k.key.split('-')[1]))))
     }
+    t.match(engine.writeProblem(), { error: { code: 'no-space' }, isFinal: false }, 'readiness is told')
     await check(engine)
     t.equal(await engine.currentRevision(), Math.max(...acknowledged.values()))
     rmSync(ballast)
+    t.equal(engine.writeProblem(), undefined, 'and told when there is room, before anybody writes')
     const after = await engine.optimisticPut('/r/after-9', new Uint8Array(8000).fill(9), 0)
     t.equal(after.revision, Math.max(...acknowledged.values()) + 1, 'refused writes took no revision')
     acknowledged.set('/r/after-9', after.revision)
