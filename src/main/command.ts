@@ -4,6 +4,7 @@ import path from 'node:path'
 import type { Logger } from 'pino'
 import { KUBERNETES_VERSION } from '../api/catalogue.js'
 import { jsonLogger } from '../lib/json-logger.js'
+import { lookupTable } from '../lib/lookup-table.js'
 import { compose } from './compose.js'
 import { dataCommand } from './data/data-command.js'
 import { complete } from './flags/config.js'
@@ -25,7 +26,10 @@ ${describeFlags(FLAGS)}
 `
 
 /** Commands beside the server itself, by their first word. */
-const COMMANDS: Readonly<Record<string, typeof secretsCommand>> = { secrets: secretsCommand, data: dataCommand }
+const COMMANDS: Readonly<Record<string, typeof secretsCommand>> = lookupTable({
+  secrets: secretsCommand,
+  data: dataCommand,
+})
 
 /** The exit code after a second signal, which waits for nobody. */
 const EXIT_FORCED = 130
@@ -77,7 +81,7 @@ function stopOnSignals(starting: Promise<{ close(): Promise<void> }>, logger: Lo
 }
 
 async function run(args: readonly string[]): Promise<number | undefined> {
-  const command = Object.hasOwn(COMMANDS, args[0] ?? '') ? COMMANDS[args[0]!] : undefined
+  const command = COMMANDS[args[0] ?? '']
   if (command !== undefined)
     return command(args.slice(1), {
       out: (text) => process.stdout.write(text),

@@ -24,7 +24,7 @@ const library = 'library' in compiled ? compiled.library : ''
 
 /** The disk: what is on it for certain, and what it may still lose. */
 class Disk {
-  #durable = Buffer.alloc(0)
+  #durable: Buffer = Buffer.alloc(0)
   #pending: TracedCall[] = []
 
   take(call: TracedCall): void {
@@ -37,7 +37,7 @@ class Disk {
 
   /** What the disk may hold after a cut: of what was not synced, the sectors that `kept` takes. */
   image(kept: () => boolean): Buffer {
-    return this.#pending.reduce((image, write) => laid(image, write, kept), Buffer.from(this.#durable))
+    return this.#pending.reduce<Buffer>((image, write) => laid(image, write, kept), Buffer.from(this.#durable))
   }
 }
 

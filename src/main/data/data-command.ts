@@ -1,6 +1,7 @@
 /** Thread: main. `keelson data check`, `backup` and `restore`: flags in, one task for the data thread, its words out. */
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { lookupTable } from '../../lib/lookup-table.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import type { DataEvent, DataPlace, DataTask } from '../../protocol/main-data.js'
 import type { CommandOutput } from '../command-output.js'
@@ -34,7 +35,7 @@ interface Verb {
   task(values: FlagValues, given: FlagValues, problems: string[]): DataTask
 }
 
-const VERBS: Readonly<Record<string, Verb>> = {
+const VERBS: Readonly<Record<string, Verb>> = lookupTable<Verb>({
   check: {
     flags: [...STORE_FLAGS.slice(0, 1), check('file', 'string', '', 'A backup to check instead of a folder.')],
     about: `Reads everything in the folder of the embedded engine, or in a backup, and says what is damaged. Only reads; the server may
@@ -91,7 +92,7 @@ prefix. Nothing is written over. In a folder, objects keep their resourceVersion
       }
     },
   },
-}
+})
 
 const USAGE = `Usage: keelson data check   [flags]
        keelson data backup  --file FILE [flags]
@@ -106,7 +107,7 @@ const STOPPED = 130
 /** Gives the exit code. `argv`: what follows `data`. */
 export async function dataCommand(argv: readonly string[], output: CommandOutput): Promise<number> {
   const [name = '', ...rest] = argv
-  const verb = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined
+  const verb = VERBS[name]
   if (verb === undefined) {
     const isHelp = name === '--help' || name === '-h'
     if (!isHelp && name !== '') output.error(`keelson: unknown command: data ${name}\n`)

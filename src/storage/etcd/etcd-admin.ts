@@ -10,9 +10,11 @@ import { type ChannelSettings, GrpcChannel } from './channel.js'
 import { toStorageError } from './etcd-error.js'
 import {
   decodeLeaseGrant,
+  decodeLeaseTime,
   decodeStatus,
   encodeCompaction,
   encodeLeaseGrant,
+  encodeLeaseTime,
   encodeStatus,
   type StatusResponse,
 } from './messages.js'
@@ -29,6 +31,7 @@ export interface EtcdAdminOptions {
 }
 
 const LEASE_GRANT = '/etcdserverpb.Lease/LeaseGrant'
+const LEASE_TIME = '/etcdserverpb.Lease/LeaseTimeToLive'
 const COMPACT = '/etcdserverpb.KV/Compact'
 const STATUS = '/etcdserverpb.Maintenance/Status'
 
@@ -52,11 +55,7 @@ export class EtcdAdmin {
 
   /** The seconds that a lease was granted for, and those that are left: -1 when it has ended. */
   async leaseTimeToLive(lease: LeaseId): Promise<{ ttlSeconds: number; remainingSeconds: number }> {
-    const etcd3 = await this.#cluster()
-    const reply = await this.#call('ask for a lease', (o) =>
-      etcd3.leaseClient.leaseTimeToLive({ ID: lease.toString(), keys: false }, o),
-    )
-    return { ttlSeconds: Number(reply.grantedTTL), remainingSeconds: Number(reply.TTL) }
+    return decodeLeaseTime(await this.#cluster('ask for a lease', LEASE_TIME, encodeLeaseTime(lease)))
   }
 
   /** A revision that is compacted already is no failure. */

@@ -126,6 +126,25 @@ export function encodeLeaseGrant(ttlSeconds: number): Buffer {
   return w.finishFrame()
 }
 
+export function encodeLeaseTime(lease: LeaseId): Buffer {
+  const w = new WireWriter(OVERHEAD_BYTES)
+  w.int64(1, lease)
+  return w.finishFrame()
+}
+
+/** The seconds left are -1 for a lease that has ended. */
+export function decodeLeaseTime(reply: Buffer): { ttlSeconds: number; remainingSeconds: number } {
+  const r = new WireReader(reply)
+  let ttlSeconds = 0
+  let remainingSeconds = 0
+  for (let field = r.nextField(); field !== 0; field = r.nextField()) {
+    if (field === 3) remainingSeconds = Number(r.int64())
+    else if (field === 4) ttlSeconds = Number(r.int64())
+    else r.skip()
+  }
+  return { ttlSeconds, remainingSeconds }
+}
+
 export function encodeCompaction(revision: number): Buffer {
   const w = new WireWriter(OVERHEAD_BYTES)
   w.number(1, revision)

@@ -18,7 +18,7 @@ import { loadTlsOptions } from '../../storage/etcd/tls-options.js'
 type BackupTask = Extract<DataTask, { type: 'backup' }>
 type EtcdPlace = Extract<DataPlace, { type: 'etcd' }>
 
-const PAGE_KEYS = 500
+const PAGE_KEYS = 2_000
 /** A lease whose end etcd did not tell, because it came meanwhile. */
 const ENDED = -1
 
