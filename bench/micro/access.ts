@@ -59,11 +59,7 @@ export async function run(): Promise<{ name: string; figure: string; note?: stri
     }
   }
   const { authorizer } = openAuthorizer({
-    config: {
-      modes: ['RBAC'],
-      alwaysAllowPaths: [],
-      webhook: { configFile: '', path: '', version: 'v1', authorizedTtlMs: 0, unauthorizedTtlMs: 0 },
-    },
+    config: { authorizers: [{ type: 'RBAC', name: 'rbac' }], alwaysAllowPaths: [] },
     cache: (resource) => ({ clock: reader.clock, known: () => reader.arena(resource) }),
     clock: systemClock,
     random: Math.random,

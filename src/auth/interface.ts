@@ -21,6 +21,8 @@ export interface Credentials {
   clientCertificate(): string
   /** The address of the peer, as text. */
   remoteAddress(): string
+  /** With the path of the request, still percent-encoded. */
+  readonly head: { readonly rawPath: string }
 }
 
 export interface Authenticated {

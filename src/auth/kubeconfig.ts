@@ -6,24 +6,35 @@ import path from 'node:path'
 import type { Json, JsonObject } from '../api/object.js'
 import { parseYaml, YamlError } from '../api/yaml/yaml.js'
 import { trimEndOf } from '../lib/trim-end.js'
+import type { Kubeconfig } from '../protocol/kubeconfig.js'
 
 export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError'
 }
 
-/** What the current context names, with certificates and keys as PEM. */
-export interface Kubeconfig {
-  readonly server: string
-  readonly serverName: string | undefined
-  readonly insecureSkipVerify: boolean
-  /** The authority of the server; undefined for those of the system. */
-  readonly ca: string | undefined
-  readonly clientCertificate: string | undefined
-  readonly clientKey: string | undefined
-  readonly token: string | undefined
-  /** The absolute path of the file that the token was read from: tokens of pods are replaced there before they end. */
-  readonly tokenFile?: string | undefined
-  readonly basic: { readonly username: string; readonly password: string } | undefined
+/** Where a pod finds who it is. */
+const POD_FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount'
+
+/** The API server of the cluster in which this server is a pod, with the credentials of the pod. Throws KubeconfigError. */
+export function inClusterConfig(folder: string = POD_FOLDER): Kubeconfig {
+  const read = (name: string): string => {
+    try {
+      return readFileSync(path.join(folder, name), 'utf8').trim()
+    } catch (error) {
+      throw new KubeconfigError(`this server is no pod of a cluster: ${(error as Error).message}`)
+    }
+  }
+  return {
+    server: 'https://kubernetes.default.svc',
+    serverName: undefined,
+    insecureSkipVerify: false,
+    ca: read('ca.crt'),
+    clientCertificate: undefined,
+    clientKey: undefined,
+    token: read('token'),
+    tokenFile: path.join(folder, 'token'),
+    basic: undefined,
+  }
 }
 
 /** Reads the file and those that it names; paths in it are relative to it. Throws KubeconfigError. */

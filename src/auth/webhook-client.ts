@@ -10,16 +10,20 @@ import type { Clock } from '../lib/clock.js'
 import { jitter, type Random } from '../lib/jitter.js'
 import type { Closable } from '../lib/lifecycle.js'
 import type { ClientMetrics } from '../metrics/client-metrics.js'
-import { type Kubeconfig, tlsOptions, tokenHeaders } from './kubeconfig.js'
+import type { Kubeconfig } from '../protocol/kubeconfig.js'
+import { tlsOptions, tokenHeaders } from './kubeconfig.js'
 
 export class WebhookError extends Error {
   override readonly name = 'WebhookError'
   /** Whether another try could end differently. */
   readonly passing: boolean
+  /** Whether there was no answer in time. */
+  readonly timedOut: boolean
 
-  constructor(message: string, passing: boolean) {
+  constructor(message: string, passing: boolean, timedOut = false) {
     super(message)
     this.passing = passing
+    this.timedOut = timedOut
   }
 }
 
@@ -27,9 +31,11 @@ export interface WebhookClientOptions {
   readonly kubeconfig: Kubeconfig
   readonly clock: Clock
   readonly random: Random
-  /** The time of one try. */
+  /** The time of one try, from the connection to the end of the answer. */
   readonly timeoutMs?: number
   readonly tries?: number
+  /** Whether a try that had no answer in time is followed by another; it is unless this says otherwise. */
+  readonly retriesLate?: boolean
   /** The pause before the second try. */
   readonly firstPauseMs?: number
   readonly metrics?: ClientMetrics
@@ -89,6 +95,10 @@ export class WebhookClient implements Closable {
     this.#agent.destroy()
   }
 
+  #late(): WebhookError {
+    return new WebhookError(`${this.#url.href}: no answer in time`, this.#options.retriesLate ?? true, true)
+  }
+
   #post(body: string): Promise<Buffer> {
     const secure = this.#url.protocol === 'https:'
     const options: RequestOptions = {
@@ -100,19 +110,26 @@ export class WebhookClient implements Closable {
         ...tokenHeaders(this.#options.kubeconfig),
         'content-length': String(Buffer.byteLength(body)),
       },
-      timeout: this.#options.timeoutMs ?? TIMEOUT_MS,
     }
-    return new Promise((resolve, reject) => {
-      const { metrics } = this.#options
+    return new Promise<Buffer>((resolve, reject) => {
+      const { metrics, clock, timeoutMs = TIMEOUT_MS } = this.#options
+      // A service that sends a byte now and then is as good as one that is silent.
+      let late = false
+      const deadline = clock.after(timeoutMs, () => {
+        late = true
+        request.destroy(new Error('no answer in time'))
+      })
       const answered = (response: IncomingMessage): void => {
         metrics?.answered('POST', this.#url.host, response.statusCode)
-        readAnswer(response).then(resolve, reject)
+        readAnswer(response)
+          .then(resolve, (error: unknown) => reject(late ? this.#late() : error))
+          .finally(() => deadline.cancel())
       }
       const request = secure ? requestHttps(this.#url, options, answered) : requestHttp(this.#url, options, answered)
-      request.on('timeout', () => request.destroy(new Error('no answer in time')))
       request.on('error', (error) => {
+        deadline.cancel()
         metrics?.failed('POST', this.#url.host)
-        reject(new WebhookError(`${this.#url.href}: ${error.message}`, true))
+        reject(late ? this.#late() : new WebhookError(`${this.#url.href}: ${error.message}`, true))
       })
       request.end(body)
     })

@@ -97,7 +97,7 @@ async function run(args: readonly string[]): Promise<number | undefined> {
     process.stdout.write(`Keelson ${packageVersion()}, Kubernetes ${KUBERNETES_VERSION}, Node ${process.version}\n`)
     return 0
   }
-  const result = complete(parsed.values)
+  const result = complete(parsed.values, parsed.given)
   const errors = [...parsed.errors, ...('errors' in result ? result.errors : [])]
   if (errors.length > 0 || 'errors' in result) {
     for (const line of errorLines(errors)) console.error(`keelson: ${line}`)

@@ -1,5 +1,6 @@
 /** Thread: main. Builds the server in order and closes it in reverse. Each step is a file in composition/. */
 import { type Closable, Lifecycle } from '../lib/lifecycle.js'
+import { keepAccessFiles } from './composition/access-files.js'
 import { keepAPIServices } from './composition/api-services.js'
 import { startControllers } from './composition/controllers.js'
 import { installDefinitions } from './composition/definitions.js'
@@ -40,6 +41,7 @@ async function build(lifecycle: Lifecycle, options: ComposeOptions): Promise<Ser
   await serveDefinitions(parts, storage)
   await installDefinitions(parts, storage, options.definitions ?? [])
   const kubeconfig = keepCredentials(parts, storage, port, trust)
+  keepAccessFiles(parts, storage)
   await keepAPIServices(parts, storage)
   state.ready = true
   startControllers(parts, storage)

@@ -19,7 +19,7 @@ import { RelayedPool } from './threads/relayed-pool.js'
 
 assert(parentPort !== null, 'the controllers run in a thread of their own')
 const port = parentPort
-const { config, settings, ownerPort, definitions } = workerData as ControllersStart<Config>
+const { config, settings, ownerPort, definitions, access } = workerData as ControllersStart<Config>
 const tell = (message: CallMessage, transfer: Transferable[] = []): void => port.postMessage(message, transfer)
 const recorder = threadRecorder((line, transfer) => port.postMessage(line, transfer))
 const probe = new ThreadProbe('controllers', recorder, systemClock)
@@ -30,8 +30,8 @@ for (const definition of definitions) served.apply({ type: 'set', definition })
 const resources = new ControlledResources(() => served.resources())
 const cache = await CacheClient.attach(ownerPort)
 const views = (resource: string) => cache.resource(resource)
-const { authorizer } = openAuthorizer({
-  config: config.authorization,
+const opened = openAuthorizer({
+  config: access.authorization ?? config.authorization,
   cache: views,
   clock: systemClock,
   random: Math.random,
@@ -42,6 +42,10 @@ const calls: PortCalls<ControllersMainCalls, ControllersCalls> = new PortCalls<C
   port: { postMessage: tell },
   handlers: {
     change: (change) => {
+      if (change.type === 'access') {
+        if (change.authorization !== undefined) opened.change(change.authorization)
+        return undefined
+      }
       served.apply(change)
       resources.changed()
       return undefined
@@ -62,7 +66,7 @@ const manager = new ControllerManager({
   resources,
   views,
   pool: new RelayedPool(calls),
-  authorizer,
+  authorizer: opened.authorizer,
   clock: systemClock,
   logger,
   recorder,

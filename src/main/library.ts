@@ -122,8 +122,8 @@ function configOf({ dataDir, port = 0, flags = {}, crds = [] }: StartServerOptio
       ([name, value]) => `--${name}=${Array.isArray(value) ? value.join(',') : String(value)}`,
     ),
   ]
-  const { values, errors } = parseFlags(argv, FLAGS)
-  const result = complete(values)
+  const { values, given, errors } = parseFlags(argv, FLAGS)
+  const result = complete(values, given)
   const { definitions, errors: wrong } = readDefinitions(crds)
   const all = [...errors, ...('errors' in result ? result.errors : []), ...wrong]
   if (all.length > 0 || 'errors' in result) throw new InvalidOptions([...new Set(all)])

@@ -7,8 +7,9 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
+import type { AccessChange } from './access-change.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
-import type { ResourceChange } from './resource-change.js'
+import type { ThreadChange } from './resource-change.js'
 
 /** What controllers have to know of the server, besides what the API tells. */
 export interface ControllerSettings {
@@ -37,6 +38,8 @@ export interface ControllersStart<C> {
   readonly ownerPort: MessagePort
   /** The defined resources as they are when the thread starts. */
   readonly definitions: readonly ResourceDefinition[]
+  /** What has changed of access since the server started. */
+  readonly access: AccessChange
 }
 
 /** What the thread asks main for. */
@@ -50,8 +53,8 @@ export type ControllerHealth = Readonly<Record<string, string>>
 
 /** What main asks the thread for. */
 export type ControllersCalls = {
-  /** A defined resource came, changed or went; replies when controllers see it. */
-  change: (change: ResourceChange) => undefined
+  /** A defined resource came, changed or went, or access changed; replies when controllers see it. */
+  change: (change: ThreadChange) => undefined
   health: (input: Record<string, never>) => ControllerHealth
   /** Controllers stop, the lease is given up, and the thread ends after its reply. */
   close: (input: Record<string, never>) => undefined

@@ -11,7 +11,7 @@ import type { ErrorRecord } from './error-record.js'
 import type { LogLevel, OwnerHealth, ResourceMemory } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
-import type { ResourceChange } from './resource-change.js'
+import type { ThreadChange } from './resource-change.js'
 import type { RenewedCredentials, ServerCredentials } from './server-credentials.js'
 import type { InspectionLine } from './thread-inspection.js'
 
@@ -53,8 +53,8 @@ export type MainCalls = {
 export type FrontEndCalls = {
   /** `isTaken`: another thread listens there already. Replies with the port, also when 0 was asked for. */
   listen: (input: { readonly port: number; readonly isTaken: boolean }) => { readonly port: number }
-  /** A defined resource came, changed or went; replies when requests see it. */
-  change: (change: ResourceChange) => undefined
+  /** A defined resource came, changed or went, or access changed; replies when requests see it. */
+  change: (change: ThreadChange) => undefined
   /** Files behind certificates have changed. */
   renewCredentials: (renewed: RenewedCredentials) => undefined
   stopListening: (input: Record<string, never>) => undefined

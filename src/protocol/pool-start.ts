@@ -4,6 +4,7 @@ import type { JsonObject } from '../api/object.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { EgressConfig } from '../lib/egress/egress-config.js'
 import type { EtcdOptions } from '../storage/factory/factory-options.js'
+import type { AccessChange } from './access-change.js'
 import type { AuthorizationConfig } from './authorization-config.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { PoolLineOffer } from './pool-line.js'
@@ -32,6 +33,8 @@ export interface OwnerLine {
   readonly changes: MessagePort
   /** The defined resources as they are when the thread starts. */
   readonly definitions: readonly ResourceDefinition[]
+  /** What has changed of access since the server started. */
+  readonly access: AccessChange
 }
 
 /** What services are given; valid texts. */

@@ -42,20 +42,44 @@ export interface ServiceAccountTokenConfig {
   readonly lookup: boolean
 }
 
-/** The flags --oidc-*. */
-export interface OidcConfig {
-  readonly issuer: string
-  readonly clientId: string
-  readonly usernameClaim: string
-  /** '-': none; '': the issuer and #, unless the claim is email. */
-  readonly usernamePrefix: string
-  /** '': no groups. */
-  readonly groupsClaim: string
-  readonly groupsPrefix: string
-  readonly requiredClaims: Readonly<Record<string, string>>
-  readonly signingAlgs: readonly string[]
+/** Where a part of a user comes from: a claim with a text put before its values, or an expression over all claims. */
+export type ClaimSource = { readonly claim: string; readonly prefix: string } | { readonly expression: string }
+
+/** What must be true of claims or of a user; '' as message: the expression itself is named. */
+export interface ExpressionRule {
+  readonly expression: string
+  readonly message: string
+}
+
+export type ClaimRule = { readonly claim: string; readonly requiredValue: string } | ExpressionRule
+
+/** Of whom tokens are believed. */
+export interface JwtIssuerConfig {
+  readonly url: string
+  /** Where its discovery document is; '' for the place under its url where it is by convention. */
+  readonly discoveryUrl: string
   /** PEM; '' for the authorities of the system. */
   readonly ca: string
+  /** A token must name one of them. */
+  readonly audiences: readonly string[]
+}
+
+/** One issuer of JSON Web Tokens: an entry of `jwt` in --authentication-config, or all flags --oidc-* together. */
+export interface JwtAuthenticatorConfig {
+  readonly issuer: JwtIssuerConfig
+  readonly signingAlgs: readonly string[]
+  readonly claimValidationRules: readonly ClaimRule[]
+  readonly username: ClaimSource
+  readonly groups: ClaimSource | undefined
+  readonly uid: ClaimSource | undefined
+  readonly extra: readonly { readonly key: string; readonly valueExpression: string }[]
+  readonly userValidationRules: readonly ExpressionRule[]
+}
+
+/** Whom somebody is taken for who shows no credentials, and for which paths; without paths for all. */
+export interface NobodyConfig {
+  readonly user: UserInfo
+  readonly paths: readonly string[]
 }
 
 export interface WebhookTokensConfig {
@@ -68,8 +92,8 @@ export interface WebhookTokensConfig {
 }
 
 export interface AuthenticationConfig {
-  /** Whom somebody is taken for who shows no credentials at all; undefined: refused. */
-  readonly nobody: UserInfo | undefined
+  /** Undefined: whoever shows no credentials is refused. */
+  readonly nobody: NobodyConfig | undefined
   /** PEM; '': client certificates say nothing. */
   readonly clientCa: string
   readonly frontProxy: { readonly ca: string; readonly headers: FrontProxyHeaders } | undefined
@@ -77,7 +101,7 @@ export interface AuthenticationConfig {
   readonly staticTokens: string
   readonly serviceAccounts: ServiceAccountTokenConfig
   readonly bootstrapTokens: boolean
-  readonly oidc: OidcConfig | undefined
+  readonly jwt: readonly JwtAuthenticatorConfig[]
   readonly webhook: WebhookTokensConfig | undefined
 }
 

@@ -3,7 +3,11 @@ import type { Credentials } from '#keelson/auth/interface.js'
 import { issuerOf, type KeyAndCertificate, makeCertificate } from '#keelson/main/certificates/certificate.js'
 
 /** What a request shows: headers as pairs, because a name may come more than once. */
-export function credentials(headers: readonly (readonly [string, string])[] = [], certificate = ''): Credentials {
+export function credentials(
+  headers: readonly (readonly [string, string])[] = [],
+  certificate = '',
+  path = '/',
+): Credentials {
   const values = (name: string): string[] => headers.filter(([key]) => key === name).map(([, value]) => value)
   return {
     authorization: values('authorization')[0] ?? '',
@@ -13,6 +17,7 @@ export function credentials(headers: readonly (readonly [string, string])[] = []
     },
     clientCertificate: () => certificate,
     remoteAddress: () => '127.0.0.1',
+    head: { rawPath: path },
   }
 }
 

@@ -5,6 +5,7 @@ import type { Closable } from '../../lib/lifecycle.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
 import { authFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { ChangedAuthentication } from '../../protocol/access-change.js'
 import type { AuthenticationConfig, RenewedCredentials } from '../../protocol/server-credentials.js'
 import type { Authenticator } from '../interface.js'
 import { readKubeconfig, withPath } from '../kubeconfig.js'
@@ -14,9 +15,9 @@ import { BootstrapTokens } from './bootstrap-tokens.js'
 import { ClientAuthorities } from './client-authorities.js'
 import { ClientCertificates } from './client-certificates.js'
 import { FrontProxy } from './front-proxy.js'
+import { JwtIssuers } from './jwt-issuers.js'
 import type { ObjectSource } from './object-source.js'
-import { OidcTokens } from './oidc.js'
-import { httpsJson, OidcKeys } from './oidc-keys.js'
+import { httpsJson } from './oidc-keys.js'
 import { BearerToken, RequestAuthenticator } from './request-authenticator.js'
 import { ServiceAccountAuthenticator } from './service-account-authenticator.js'
 import { verificationKeys } from './service-account-tokens.js'
@@ -36,6 +37,9 @@ export class Authentication implements Closable {
   readonly authenticator: Authenticator
   /** Says whose a token is, and nothing else: for TokenReview. */
   readonly tokens: TokenAuthenticator
+  readonly #requests: RequestAuthenticator
+  readonly #remembered: RememberedTokens
+  readonly #issuers: JwtIssuers
   readonly #certificates: ClientCertificates | undefined
   readonly #frontProxy: FrontProxy | undefined
   readonly #webhook: WebhookClient | undefined
@@ -62,16 +66,27 @@ export class Authentication implements Closable {
       config.frontProxy === undefined
         ? undefined
         : new FrontProxy(new ClientAuthorities(config.frontProxy.ca), config.frontProxy.headers, clock)
-    const members = tokenMembers(config, parts, this.#webhook)
-    this.tokens = new RememberedTokens(new TokenUnion(members), clock)
-    this.authenticator = new RequestAuthenticator({
+    const fetchJson = ({ ca }: { readonly ca: string }) => httpsJson(ca === '' ? undefined : ca, clock)
+    this.#issuers = new JwtIssuers(config.jwt, { fetchJson, clock })
+    const members = tokenMembers(config, parts, this.#issuers, this.#webhook)
+    this.#remembered = new RememberedTokens(new TokenUnion(members), clock)
+    this.tokens = this.#remembered
+    this.#requests = new RequestAuthenticator({
       members: [
         ...(this.#frontProxy === undefined ? [] : [this.#frontProxy]),
         ...(this.#certificates === undefined ? [] : [this.#certificates]),
         new BearerToken(this.tokens),
       ],
-      nobody: config.nobody === undefined ? undefined : { user: config.nobody },
+      nobody: config.nobody,
     })
+    this.authenticator = this.#requests
+  }
+
+  /** Takes what the configuration file says now. Tokens that were good under the old rules are judged again. */
+  change({ jwt, nobody }: ChangedAuthentication): void {
+    this.#issuers.replace(jwt)
+    this.#remembered.forget()
+    this.#requests.replaceNobody(nobody)
   }
 
   /** Takes the authorities after they have changed. */
@@ -90,9 +105,10 @@ export class Authentication implements Closable {
 function tokenMembers(
   config: AuthenticationConfig,
   { objects, clock }: AuthenticationParts,
+  issuers: JwtIssuers,
   webhook: WebhookClient | undefined,
 ): TokenAuthenticator[] {
-  const { serviceAccounts, oidc } = config
+  const { serviceAccounts } = config
   const { apiAudiences } = serviceAccounts
   const members: TokenAuthenticator[] = []
   const agnostic = (tokens: TokenAuthenticator): void => void members.push(new AudienceAgnostic(tokens, apiAudiences))
@@ -112,10 +128,7 @@ function tokenMembers(
       }),
     )
   if (config.bootstrapTokens) agnostic(new BootstrapTokens(objects, clock))
-  if (oidc !== undefined) {
-    const fetchJson = httpsJson(oidc.ca === '' ? undefined : oidc.ca)
-    agnostic(new OidcTokens(oidc, new OidcKeys({ issuer: oidc.issuer, fetchJson, clock }), clock))
-  }
+  agnostic(issuers)
   if (webhook !== undefined && config.webhook !== undefined) {
     const { version, cacheTtlMs: ttlMs } = config.webhook
     members.push(new WebhookTokens({ client: webhook, version, apiAudiences, ttlMs, clock }))

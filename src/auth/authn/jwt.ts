@@ -7,7 +7,9 @@
  */
 
 import { constants, createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
-import type { Json, JsonObject } from '../../api/object.js'
+import { parseJson } from '../../api/json/parse.js'
+import { JsonSyntaxError } from '../../api/json/syntax-error.js'
+import type { JsonObject } from '../../api/object.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 
 export class JwtError extends Error {
@@ -65,12 +67,13 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   }
 }
 
+/** With the limits of request bodies: what nests deeper than a thousand levels is refused before anybody walks over it. */
 function jsonObject(part: string): JsonObject | undefined {
   try {
-    const value = JSON.parse(Buffer.from(part, 'base64url').toString('utf8')) as Json
+    const { value } = parseJson(Buffer.from(part, 'base64url'))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined
+    if (error instanceof JsonSyntaxError) return undefined
     throw error
   }
 }
@@ -118,6 +121,9 @@ const SCHEMES: Readonly<Record<string, Scheme>> = Object.freeze(
     ES512: { hash: 'sha512', options: ECDSA },
   }),
 )
+
+/** What tokens may be signed with: whoever can verify them cannot make them. */
+export const ASYMMETRIC_ALGORITHMS: readonly string[] = Object.keys(SCHEMES)
 
 const RSA_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
 const EC_ALGORITHMS: Readonly<Record<string, string>> = lookupTable({

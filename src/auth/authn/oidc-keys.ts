@@ -24,6 +24,8 @@ export type FetchJson = (url: string) => Promise<JsonObject>
 
 export interface OidcKeysOptions {
   readonly issuer: string
+  /** Where the discovery document is; '' for its place under the issuer. */
+  readonly discoveryUrl?: string
   readonly fetchJson: FetchJson
   readonly clock: Clock
 }
@@ -64,8 +66,8 @@ export class OidcKeys {
   }
 
   async #load(): Promise<readonly VerificationKey[]> {
-    const { issuer, fetchJson } = this.#options
-    const document = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+    const { issuer, discoveryUrl = '', fetchJson } = this.#options
+    const document = await fetchJson(discoveryUrl || `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
     if (document['issuer'] !== issuer)
       throw new OidcError(`oidc: the issuer calls itself ${JSON.stringify(document['issuer'])}`)
     const address = document['jwks_uri']
@@ -102,15 +104,28 @@ const isCryptoError = (error: unknown): boolean => error instanceof Error && 'co
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** `ca` is PEM; undefined for the authorities of the system. */
-export function httpsJson(ca: string | undefined): FetchJson {
+/**
+ * `ca` is PEM; undefined for the authorities of the system. The whole answer must be there in time: an issuer that sends a
+ * byte now and then is as good as one that is silent.
+ */
+export function httpsJson(ca: string | undefined, clock: Clock, timeoutMs = TIMEOUT_MS): FetchJson {
   return (url) =>
     new Promise((resolve, reject) => {
-      const fail = (why: string): void => reject(new OidcError(`oidc: ${url}: ${why}`))
-      const request = get(url, { timeout: TIMEOUT_MS, ...(ca === undefined ? {} : { ca }) }, (response) => {
-        readJson(response).then(resolve, (error: unknown) => fail(String(error)))
+      const deadline = clock.after(timeoutMs, () => request.destroy(new Error('no answer in time')))
+      const fail = (why: string): void => {
+        deadline.cancel()
+        reject(new OidcError(`oidc: ${url}: ${why}`))
+      }
+      // A connection of its own: one that is kept may be closed by the issuer in the moment in which it is used again.
+      const request = get(url, { agent: false, ...(ca === undefined ? {} : { ca }) }, (response) => {
+        readJson(response).then(
+          (document) => {
+            deadline.cancel()
+            resolve(document)
+          },
+          (error: unknown) => fail(error instanceof Error ? error.message : String(error)),
+        )
       })
-      request.on('timeout', () => request.destroy(new Error('no answer in time')))
       request.on('error', (error) => fail(error.message))
     })
 }

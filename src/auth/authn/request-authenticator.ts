@@ -18,15 +18,19 @@ export const ANONYMOUS_USER: UserInfo = { name: ANONYMOUS, uid: '', groups: [UNA
 
 export interface RequestAuthenticatorOptions {
   readonly members: readonly Authenticator[]
-  /** The user of a request without credentials; undefined when such requests are refused. */
-  readonly nobody: Authenticated | undefined
+  readonly nobody: Nobody | undefined
+}
+
+/** Whom a request without credentials is made by; the paths for which it may, all when it names none. */
+export interface Nobody extends Authenticated {
+  readonly paths?: readonly string[]
 }
 
 type Result = Authenticated | undefined
 
 export class RequestAuthenticator implements Authenticator {
   readonly #members: readonly Authenticator[]
-  readonly #nobody: Authenticated | undefined
+  #nobody: Nobody | undefined
   /** Users with their group added: the same object for the same user, so that others can remember what they found out. */
   readonly #completed = new WeakMap<Authenticated, Authenticated>()
 
@@ -37,6 +41,11 @@ export class RequestAuthenticator implements Authenticator {
 
   authenticate(credentials: Credentials): Result | Promise<Result> {
     return this.#from(0, credentials, undefined)
+  }
+
+  /** Undefined: requests without credentials are refused from now on. */
+  replaceNobody(nobody: Nobody | undefined): void {
+    this.#nobody = nobody
   }
 
   #from(start: number, credentials: Credentials, errors: InvalidCredentials[] | undefined): Result | Promise<Result> {
@@ -56,7 +65,8 @@ export class RequestAuthenticator implements Authenticator {
       }
     }
     if (wrong !== undefined) throw aggregate(wrong)
-    return this.#nobody
+    const paths = this.#nobody?.paths ?? []
+    return paths.length === 0 || paths.includes(credentials.head.rawPath) ? this.#nobody : undefined
   }
 
   #complete(found: Authenticated): Authenticated {

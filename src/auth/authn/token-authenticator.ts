@@ -83,27 +83,33 @@ const MAX_REMEMBERED_CHARACTERS = 16 * 1024
 
 export class RememberedTokens implements TokenAuthenticator {
   readonly #tokens: TokenAuthenticator
-  readonly #verified: ExpiringMap<VerifiedToken>
+  readonly #makeMap: () => ExpiringMap<VerifiedToken>
+  #verified: ExpiringMap<VerifiedToken>
 
   constructor(tokens: TokenAuthenticator, clock: Clock, ttlMs: number = TOKEN_TTL_MS) {
     this.#tokens = tokens
-    this.#verified = new ExpiringMap({ clock, ttlMs, limit: LIMIT })
+    this.#makeMap = () => new ExpiringMap({ clock, ttlMs, limit: LIMIT })
+    this.#verified = this.#makeMap()
+  }
+
+  /** Forgets every token, those included whose verification is under way: it ends by rules that are no longer in force. */
+  forget(): void {
+    this.#verified = this.#makeMap()
   }
 
   authenticateToken(token: string, audiences: readonly string[]): TokenResult | Promise<TokenResult> {
     const key = audiences.length === 0 ? token : `${token} ${JSON.stringify(audiences)}`
-    const known = this.#verified.get(key)
+    const verified = this.#verified
+    const known = verified.get(key)
     if (known !== undefined) {
       if (known.stillGood === undefined || known.stillGood()) return known
-      this.#verified.delete(key)
+      verified.delete(key)
+    }
+    const remember = (found: TokenResult): TokenResult => {
+      if (found !== undefined && key.length <= MAX_REMEMBERED_CHARACTERS) verified.set(key, found)
+      return found
     }
     const found = this.#tokens.authenticateToken(token, audiences)
-    if (found instanceof Promise) return found.then((later) => this.#remember(key, later))
-    return this.#remember(key, found)
-  }
-
-  #remember(key: string, found: TokenResult): TokenResult {
-    if (found !== undefined && key.length <= MAX_REMEMBERED_CHARACTERS) this.#verified.set(key, found)
-    return found
+    return found instanceof Promise ? found.then(remember) : remember(found)
   }
 }

@@ -54,9 +54,12 @@ export class CountedAuthorizer implements Authorizer, RuleResolver {
   readonly #allowed: Series
   readonly #denied: Series
 
-  constructor(authorizer: Authorizer & RuleResolver, recorder: Recorder, type: string) {
+  constructor(
+    authorizer: Authorizer & RuleResolver,
+    recorder: Recorder,
+    { type, name }: { readonly type: string; readonly name: string },
+  ) {
     this.#authorizer = authorizer
-    const name = type.toLowerCase()
     this.#allowed = recorder.series(authFamilies.decisions, type, name, 'allowed')
     this.#denied = recorder.series(authFamilies.decisions, type, name, 'denied')
   }

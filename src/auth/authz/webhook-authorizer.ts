@@ -1,15 +1,16 @@
 /**
- * Thread: any. Asks a service outside, with a SubjectAccessReview. Answers are kept for a while, those that allow and those
- * that do not each for their own; a service that cannot be asked has no opinion.
+ * Thread: any. Asks a service outside, with a SubjectAccessReview, whatever its match conditions do not leave out. Answers are
+ * kept for a while, those that allow and those that do not each for their own; what a service that cannot be asked means is
+ * its failure policy.
  */
-import { parseFieldSelector } from '../../api/fields.js'
-import { parseLabelSelector } from '../../api/label-parser.js'
-import { type LabelOperator, SelectorError } from '../../api/labels.js'
 import type { JsonObject } from '../../api/object.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Attributes, Authorizer, RuleResolver, RuleSet, Verdict } from '../interface.js'
 import { type WebhookClient, WebhookError } from '../webhook-client.js'
+import { reviewSpec } from './access-review-spec.js'
+import type { MatchConditions } from './match-conditions.js'
+import type { WebhookMetrics } from './webhook-metrics.js'
 
 /** The most answers that are kept; the one that was used longest ago goes first. */
 const MAX_KEPT = 8192
@@ -21,8 +22,15 @@ export interface WebhookAuthorizerOptions {
   readonly version: 'v1' | 'v1beta1'
   readonly authorizedTtlMs: number
   readonly unauthorizedTtlMs: number
+  /** What it means when the service cannot be asked, or its conditions not be decided. */
+  readonly failurePolicy: 'NoOpinion' | 'Deny'
+  /** What it is asked of; undefined: everything. */
+  readonly conditions: MatchConditions | undefined
+  readonly metrics: WebhookMetrics
   readonly clock: Clock
 }
+
+const PASS: Verdict = { decision: 'no-opinion', reason: '' }
 
 interface Kept {
   readonly verdict: Verdict
@@ -38,6 +46,8 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
   }
 
   authorize(attributes: Attributes): Verdict | Promise<Verdict> {
+    const left = this.#leftOut(attributes)
+    if (left !== undefined) return left
     const spec = reviewSpec(attributes, this.#options.version)
     const key = JSON.stringify(spec)
     const kept = this.#kept.get(key)
@@ -56,19 +66,41 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     return { resourceRules: [], nonResourceRules: [], incomplete: true, error }
   }
 
+  /** The verdict on a request that its conditions leave out, or cannot decide. */
+  #leftOut(attributes: Attributes): Verdict | undefined {
+    const { conditions, metrics } = this.#options
+    const decided = conditions?.decide(attributes)
+    if (decided === undefined || decided === 'matches') return undefined
+    if (decided === 'excluded') {
+      metrics.excluded()
+      return PASS
+    }
+    metrics.conditionFailed()
+    return this.#failed(decided.error)
+  }
+
+  #failed(error: string): Verdict {
+    return { decision: this.#options.failurePolicy === 'Deny' ? 'deny' : 'no-opinion', reason: '', error }
+  }
+
   async #ask(spec: JsonObject, key: string): Promise<Verdict> {
-    const { client, version, clock, authorizedTtlMs, unauthorizedTtlMs } = this.#options
+    const { client, version, clock, authorizedTtlMs, unauthorizedTtlMs, failurePolicy, metrics } = this.#options
+    const begunMs = clock.monotonicMs()
     try {
       const apiVersion = `authorization.k8s.io/${version}`
       const { status } = await client.review({ apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec })
+      metrics.asked('success', clock.monotonicMs() - begunMs)
       const { allowed, denied, reason } = (status ?? {}) as { allowed?: unknown; denied?: unknown; reason?: unknown }
       const verdict = verdictOf(allowed === true, denied === true, typeof reason === 'string' ? reason : '')
       const ttlMs = allowed === true ? authorizedTtlMs : unauthorizedTtlMs
       if (key.length <= MAX_KEY_LENGTH && ttlMs > 0) this.#keep(key, { verdict, untilMs: clock.monotonicMs() + ttlMs })
       return verdict
     } catch (error) {
-      if (error instanceof WebhookError) return { decision: 'no-opinion', reason: '', error: error.message }
-      throw error
+      if (!(error instanceof WebhookError)) throw error
+      const result = error.timedOut ? 'timeout' : 'error'
+      metrics.asked(result, clock.monotonicMs() - begunMs)
+      if (failurePolicy === 'NoOpinion') metrics.failedOpen(result)
+      return this.#failed(error.message)
     }
   }
 
@@ -86,77 +118,3 @@ function verdictOf(allowed: boolean, denied: boolean, reason: string): Verdict {
     return { decision: 'deny', reason, error: 'webhook subject access review returned both allow and deny response' }
   return { decision: denied ? 'deny' : allowed ? 'allow' : 'no-opinion', reason }
 }
-
-/** In v1beta1 the groups are called `group`. */
-function reviewSpec(attributes: Attributes, version: 'v1' | 'v1beta1'): JsonObject {
-  const { user, verb, path } = attributes
-  const what: JsonObject = attributes.isResourceRequest
-    ? { resourceAttributes: resourceAttributes(attributes) }
-    : { nonResourceAttributes: { path, verb } }
-  return {
-    ...what,
-    user: user.name,
-    [version === 'v1' ? 'groups' : 'group']: [...user.groups],
-    ...(Object.keys(user.extra).length === 0
-      ? {}
-      : { extra: Object.fromEntries(Object.entries(user.extra).map(([name, values]) => [name, [...values]])) }),
-    ...(user.uid === '' ? {} : { uid: user.uid }),
-  }
-}
-
-function resourceAttributes(attributes: Attributes): JsonObject {
-  const given: Record<string, string> = {
-    namespace: attributes.namespace,
-    verb: attributes.verb,
-    group: attributes.apiGroup,
-    version: attributes.apiVersion,
-    resource: attributes.resource,
-    subresource: attributes.subresource,
-    name: attributes.name,
-  }
-  const fields = fieldRequirements(attributes.fieldSelector ?? '')
-  const labels = labelRequirements(attributes.labelSelector ?? '')
-  return {
-    ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')),
-    ...(fields.length === 0 ? {} : { fieldSelector: { requirements: fields } }),
-    ...(labels.length === 0 ? {} : { labelSelector: { requirements: labels } }),
-  }
-}
-
-const LABEL_OPERATORS: Readonly<Partial<Record<LabelOperator, string>>> = {
-  '=': 'In',
-  '==': 'In',
-  in: 'In',
-  '!=': 'NotIn',
-  notin: 'NotIn',
-  exists: 'Exists',
-  '!': 'DoesNotExist',
-}
-
-/** A selector that cannot be read narrows nothing: the question is then broader than what is done, never narrower. */
-function readable<T>(read: () => T[]): T[] {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof SelectorError) return []
-    throw error
-  }
-}
-
-const fieldRequirements = (text: string): JsonObject[] =>
-  readable(() =>
-    parseFieldSelector(text).requirements.map(({ field, operator, value }) => ({
-      key: field,
-      operator: operator === '=' ? 'In' : 'NotIn',
-      values: [value],
-    })),
-  )
-
-const labelRequirements = (text: string): JsonObject[] =>
-  readable(() =>
-    parseLabelSelector(text).requirements.flatMap(({ key, operator, values }) => {
-      const name = LABEL_OPERATORS[operator]
-      if (name === undefined) return []
-      return [{ key, operator: name, ...(values.size === 0 ? {} : { values: values.list() }) }]
-    }),
-  )

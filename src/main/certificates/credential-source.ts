@@ -6,11 +6,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { UserInfo } from '../../api/user-info.js'
+import type { AuthenticationConfiguration } from '../../auth/authn/authentication-configuration.js'
 import { ClientAuthorities } from '../../auth/authn/client-authorities.js'
 import { ANONYMOUS_USER } from '../../auth/authn/request-authenticator.js'
+import type { ChangedAuthentication } from '../../protocol/access-change.js'
 import type {
   AuthenticationConfig,
   FrontProxyHeaders,
+  JwtAuthenticatorConfig,
+  NobodyConfig,
   ProxyCertificate,
   RenewedCredentials,
   ServerCredentials,
@@ -108,6 +112,14 @@ export class CredentialSource {
     return read(tlsCertFile === '' ? this.#folder.authorityFile : tlsCertFile)
   }
 
+  /** What the file of --authentication-config makes of authentication; undefined: there is no such file. */
+  changedAuthentication(
+    file: AuthenticationConfiguration | undefined,
+    everythingAllowed: boolean,
+  ): ChangedAuthentication {
+    return { jwt: file?.jwt ?? this.#flagIssuers(), nobody: this.#nobody(file?.anonymous, everythingAllowed) }
+  }
+
   #tlsFiles(): TlsFiles {
     const { tlsCertFile, tlsKeyFile, minVersion, cipherSuites } = this.#config
     const pair: Pair =
@@ -156,10 +168,10 @@ export class CredentialSource {
   }
 
   #authentication(): AuthenticationConfig {
-    const { insecureHttp, tokenFile, serviceAccounts, oidc } = this.#config
+    const { insecureHttp, tokenFile, serviceAccounts, authenticationFile } = this.#config
     const { signingKeyFile, keyFiles, ...accounts } = serviceAccounts
     return {
-      nobody: this.#nobody(),
+      ...this.changedAuthentication(authenticationFile?.content, this.#config.everythingAllowed),
       clientCa: insecureHttp ? '' : this.#clientCa(),
       frontProxy: insecureHttp ? undefined : this.#frontProxy(),
       staticTokens: tokenFile === '' ? '' : read(tokenFile),
@@ -169,15 +181,24 @@ export class CredentialSource {
         publicKeys: keyFiles.map(read),
       },
       bootstrapTokens: this.#config.bootstrapTokens,
-      oidc: oidc === undefined ? undefined : { ...oidc, ca: oidc.ca === '' ? '' : read(oidc.ca) },
       webhook: this.#config.webhook,
     }
   }
 
-  #nobody(): UserInfo | undefined {
-    const { insecureHttp, tokenFile, anonymous } = this.#config
-    if (insecureHttp && tokenFile === '') return LOCAL_ADMIN
-    return anonymous ? ANONYMOUS_USER : undefined
+  #nobody(anonymous: AuthenticationConfiguration['anonymous'], everythingAllowed: boolean): NobodyConfig | undefined {
+    const { insecureHttp, tokenFile } = this.#config
+    if (insecureHttp && tokenFile === '') return { user: LOCAL_ADMIN, paths: [] }
+    // Where everybody may do everything, clients must at least say who they are.
+    if (everythingAllowed || !(anonymous?.enabled ?? this.#config.anonymous)) return undefined
+    return { user: ANONYMOUS_USER, paths: anonymous?.paths ?? [] }
+  }
+
+  /** The flags --oidc-* as an issuer, with its authorities read. */
+  #flagIssuers(): JwtAuthenticatorConfig[] {
+    const { oidc } = this.#config
+    if (oidc === undefined) return []
+    const { ca } = oidc.issuer
+    return [{ ...oidc, issuer: { ...oidc.issuer, ca: ca === '' ? '' : read(ca) } }]
   }
 }
 

@@ -8,7 +8,7 @@ import type { StorageThreads } from './storage-threads.js'
 export function startControllers(parts: ProcessParts, storage: StorageThreads): void {
   const { config, credentialSource, clock, logger, metrics, threads, lifecycle } = parts
   if (config.controllers.enabled.length === 0) return
-  const { owner, pool, resources } = storage
+  const { owner, pool, resources, access } = storage
   const worker = new ControllersWorker({
     config,
     settings: {
@@ -19,6 +19,7 @@ export function startControllers(parts: ProcessParts, storage: StorageThreads): 
     },
     attach: () => owner.attach(),
     definitions: () => resources.definitions(),
+    access: () => access.current(),
     pool,
     clock,
     logger,
@@ -28,5 +29,6 @@ export function startControllers(parts: ProcessParts, storage: StorageThreads): 
   lifecycle.own('controllers', worker)
   parts.controllersHealth.connect(() => worker.health())
   resources.tell(worker)
+  access.tell(worker)
   worker.start()
 }

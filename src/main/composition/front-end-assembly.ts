@@ -6,8 +6,9 @@
  */
 import { formatGroupResource } from '../../api/group-version.js'
 import type { Authentication } from '../../auth/authn/authentication.js'
+import type { OpenedAuthorizer } from '../../auth/authz/open-authorizer.js'
 import { type Closable, Lifecycle } from '../../lib/lifecycle.js'
-import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { ThreadChange } from '../../protocol/resource-change.js'
 import type { RenewedCredentials, ServerCredentials, TlsFiles } from '../../protocol/server-credentials.js'
 import type { Served } from '../../workers/scheme/served.js'
 import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
@@ -34,6 +35,7 @@ interface AssemblyParts {
   readonly engine: EngineChoice
   readonly credentials: ServerCredentials
   readonly authentication: Authentication
+  readonly access: OpenedAuthorizer
   readonly aggregation: FrontEndAggregation
   readonly frontEnd: FrontEnd
   readonly lifecycle: Lifecycle
@@ -44,6 +46,7 @@ export class FrontEndAssembly implements Closable {
   readonly #config: Config
   readonly #engine: EngineChoice
   readonly #authentication: Authentication
+  readonly #access: OpenedAuthorizer
   readonly #aggregation: FrontEndAggregation
   #tls: TlsFiles | undefined
   readonly #served: Served
@@ -54,6 +57,7 @@ export class FrontEndAssembly implements Closable {
 
   private constructor(parts: AssemblyParts) {
     const { config, engine, served, credentials, authentication, aggregation, frontEnd, lifecycle, services } = parts
+    this.#access = parts.access
     this.#engine = engine
     this.#services = services
     this.#aggregation = aggregation
@@ -79,6 +83,7 @@ export class FrontEndAssembly implements Closable {
       served,
       credentials,
       authentication,
+      access: access.access,
       aggregation,
       frontEnd,
       lifecycle,
@@ -119,8 +124,13 @@ export class FrontEndAssembly implements Closable {
     return http.port
   }
 
-  /** A defined resource came, changed or went. */
-  change(change: ResourceChange): void {
+  /** A defined resource came, changed or went, or it has changed who may do what. */
+  change(change: ThreadChange): void {
+    if (change.type === 'access') {
+      if (change.authentication !== undefined) this.#authentication.change(change.authentication)
+      if (change.authorization !== undefined) this.#access.change(change.authorization)
+      return
+    }
     this.#served.apply(change)
     const groupResource = change.type === 'remove' ? change.groupResource : change.definition
     const versions = this.#served.definedPaths(groupResource).map((path) => new ServedResource(path))

@@ -2,6 +2,7 @@
 import { moduleUrl } from '../../lib/module-url.js'
 import { processFamilies } from '../../metrics/families.js'
 import { OwnerClient } from '../../workers/owner/owner-client.js'
+import { AccessRegistrar } from '../threads/access-registrar.js'
 import { FrontEnds } from '../threads/front-ends.js'
 import { Pool, type PoolOptions } from '../threads/pool.js'
 import { ResourceRegistrar } from '../threads/resource-registrar.js'
@@ -13,6 +14,7 @@ export interface StorageThreads {
   /** The front ends, which the next step adds; the registrar tells those that are there. */
   readonly frontEnds: FrontEnds
   readonly resources: ResourceRegistrar
+  readonly access: AccessRegistrar
 }
 
 /** Both start side by side: a pool thread loads its modules while the owner opens the storage. */
@@ -21,7 +23,10 @@ export async function startStorageThreads(parts: ProcessParts): Promise<StorageT
   const starting = startOwner(parts)
   const frontEnds = new FrontEnds()
   // A pool thread asks for definitions after it has reached the owner, so the registrar is there by then.
-  const pool = new Pool(poolOptions(parts, starting, () => resources.definitions()))
+  const pool: Pool = new Pool(
+    poolOptions(parts, starting, { definitions: () => resources.definitions(), access: () => access.current() }),
+  )
+  const access: AccessRegistrar = new AccessRegistrar([pool, frontEnds])
   pool.start()
   const owner = await starting.catch(async (error: unknown) => {
     await pool.abandon()
@@ -32,7 +37,7 @@ export async function startStorageThreads(parts: ProcessParts): Promise<StorageT
   const resources: ResourceRegistrar = new ResourceRegistrar({ served, owner, pool, frontEnds })
   metrics.beforeScrape(async () => metrics.storage.memory(await owner.memory()))
   metrics.beforeScrape(() => metrics.recorder.series(processFamilies.poolQueue).set(pool.queueSize))
-  return { owner, pool, frontEnds, resources }
+  return { owner, pool, frontEnds, resources, access }
 }
 
 function startOwner({ config, served, metrics, threads, logger, onFatal }: ProcessParts): Promise<OwnerClient> {
@@ -55,7 +60,7 @@ function startOwner({ config, served, metrics, threads, logger, onFatal }: Proce
 function poolOptions(
   { config, credentials, metrics, threads, logger, clock }: ProcessParts,
   owner: Promise<OwnerClient>,
-  definitions: PoolOptions['definitions'],
+  changes: Pick<PoolOptions, 'definitions' | 'access'>,
 ): PoolOptions {
   return {
     threads: config.poolThreads,
@@ -80,7 +85,7 @@ function poolOptions(
       ),
     onMetrics: (port) => metrics.addThread(port),
     onInspection: threads.add,
-    definitions,
+    ...changes,
     logger,
     recorder: metrics.recorder,
     clock,

@@ -18,6 +18,7 @@ export function parseCommandLine(argv: readonly string[], flags: readonly Flag[]
   const whole = parseFlags(argv, flags, fromFile.given)
   return {
     ...whole,
+    given: new Map([...fromFile.given, ...whole.given]),
     errors: [...whole.errors, ...read.errors, ...fromFile.errors.map(inFile)],
     foreign: [...new Set([...whole.foreign, ...fromFile.foreign])],
   }

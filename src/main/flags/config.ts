@@ -2,19 +2,20 @@
 import path from 'node:path'
 import { enabledControllers } from '../../controllers/controller-names.js'
 import type { EgressConfig } from '../../lib/egress/egress-config.js'
-import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
+import type { AuthorizationConfig } from '../../protocol/authorization-config.js'
 import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../../protocol/pool-start.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../../storage/factory/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../../storage/factory/factory-options.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { type AuditConfig, auditConfig } from '../audit/audit-options.js'
 import { defaultPoolThreads } from '../threads/pool.js'
+import { type ConfigurationFile, readAccessConfig } from './access-config.js'
 import { readAdmissionConfig, readWebhookUsers } from './admission-config.js'
 import { type ControllerConfig, controllerConfig } from './controller-options.js'
 import { readEgressSelector } from './egress-selector.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
-import { serviceSettings, validate } from './options.js'
+import { FLAGS, serviceSettings, validate } from './options.js'
 import { type SecurityConfig, securityConfig } from './security-config.js'
 import { serviceNetwork } from './service-options.js'
 
@@ -35,6 +36,8 @@ export interface Config {
   readonly shutdownDelayMs: number
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
+  /** The file of --authorization-config, when the authorizers are from it. */
+  readonly authorizationFile: ConfigurationFile<AuthorizationConfig> | undefined
   readonly etcdOptions: EtcdOptions
   /** The values of --runtime-config, key=value and valid; see api/runtime-config.ts. */
   readonly runtimeConfig: readonly string[]
@@ -80,8 +83,14 @@ export interface KubeletConfig extends ConnectionConfig {
   readonly timeoutMs: number
 }
 
-/** The configuration, or everything that is wrong with the flags. */
-export function complete(values: FlagValues): { config: Config } | { errors: string[] } {
+/**
+ * The configuration, or everything that is wrong with the flags. `given` are those that somebody has written; without it,
+ * those that differ from their defaults.
+ */
+export function complete(
+  values: FlagValues,
+  given: FlagValues = changedFlags(values),
+): { config: Config } | { errors: string[] } {
   const text = (name: string): string => flagText(values, name)
   const selected = readEgressSelector(text('egress-selector-config-file'))
   const egress = 'egress' in selected ? selected.egress : {}
@@ -93,13 +102,16 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     ...('errors' in pluginConfig ? pluginConfig.errors : []),
     ...('errors' in selected ? selected.errors : []),
   ]
-  if (errors.length > 0) return { errors: [...new Set(errors)] }
+  const access = readAccessConfig(values, given)
+  if ('errors' in access) errors.push(...access.errors)
+  if (errors.length > 0 || 'errors' in access) return { errors: [...new Set(errors)] }
+  const security = securityConfig(values, access)
   const services = serviceSettings(values)
   const plugins = 'config' in pluginConfig ? pluginConfig.config : {}
   const config: Omit<Config, typeof completed> = {
     host: text('bind-address'),
     port: flagNumber(values, 'secure-port'),
-    security: securityConfig(values),
+    security,
     poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     frontEnds: flagNumber(values, 'front-ends'),
     httpEngine: text('http-engine') as Config['httpEngine'],
@@ -109,7 +121,8 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     },
     shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
     logLevel: text('log-level'),
-    authorization: authorizationConfig(values),
+    authorization: access.authorization,
+    authorizationFile: access.authorizationFile,
     etcdOptions,
     runtimeConfig: flagList(values, 'runtime-config'),
     serviceNetwork: serviceNetwork(services),
@@ -129,7 +142,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
       makesAccounts: enabledControllers(flagList(values, 'controllers')).includes('serviceaccount-controller'),
       threads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     },
-    controllers: controllerConfig(values, securityConfig(values)),
+    controllers: controllerConfig(values, security),
     cacheMemoryLimitBytes: flagBytes(values, 'cache-memory-limit'),
     inflight: {
       maxRequests: flagNumber(values, 'max-requests-inflight'),
@@ -180,24 +193,6 @@ function etcdOptionsOf(values: FlagValues): EtcdOptions {
   }
 }
 
-const ACCESS_REVIEWS = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
-
-function authorizationConfig(values: FlagValues): Config['authorization'] {
-  const delegate = flagText(values, 'authorization-kubeconfig')
-  const isDelegated = delegate !== ''
-  return {
-    modes: isDelegated ? ['Webhook'] : (flagList(values, 'authorization-mode') as AuthorizationMode[]),
-    alwaysAllowPaths: isDelegated ? flagList(values, 'authorization-always-allow-paths') : [],
-    webhook: {
-      configFile: isDelegated ? delegate : flagText(values, 'authorization-webhook-config-file'),
-      path: isDelegated ? ACCESS_REVIEWS : '',
-      version: isDelegated || flagText(values, 'authorization-webhook-version') === 'v1' ? 'v1' : 'v1beta1',
-      authorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-authorized-ttl'),
-      unauthorizedTtlMs: flagDurationMs(values, 'authorization-webhook-cache-unauthorized-ttl'),
-    },
-  }
-}
-
 function kubeletConfig(values: FlagValues): Config['kubelet'] {
   return {
     preferredAddressTypes: flagList(values, 'kubelet-preferred-address-types'),
@@ -208,5 +203,13 @@ function kubeletConfig(values: FlagValues): Config['kubelet'] {
     timeoutMs: flagDurationMs(values, 'kubelet-timeout'),
   }
 }
+
+const changedFlags = (values: FlagValues): FlagValues =>
+  new Map(
+    FLAGS.filter(({ name, default: preset }) => values.get(name) !== preset).map(({ name }) => [
+      name,
+      flagText(values, name),
+    ]),
+  )
 
 const dataFolder = (given: string): string => (given === IN_MEMORY ? IN_MEMORY : path.resolve(given))

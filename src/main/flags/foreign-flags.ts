@@ -35,8 +35,6 @@ const FOREIGN: ReadonlyMap<string, boolean> = new Map([
  * Flags that say who may come in are refused: a server that ignored them would let in others than its operator means.
  */
 const REFUSED: ReadonlyMap<string, string> = new Map([
-  ['authentication-config', '--oidc-*, --client-ca-file and --anonymous-auth say the same'],
-  ['authorization-config', '--authorization-mode and --authorization-webhook-* say the same'],
   ['authorization-policy-file', 'roles and their bindings say the same'],
 ])
 

@@ -5,9 +5,9 @@ import { pluginNameErrors } from '../../admission/plugin-names.js'
 import { Catalogue } from '../../api/catalogue.js'
 import { validateRuntimeConfig } from '../../api/runtime-config.js'
 import { MAX_READERS } from '../../cacher/memory/memory-layout.js'
-import { AUTHORIZATION_MODES } from '../../protocol/authorization-config.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from '../audit/audit-options.js'
+import { AUTHORIZATION_FLAGS, authorizationErrors } from './authorization-options.js'
 import { CONTROLLER_FLAGS, controllerFlagErrors } from './controller-options.js'
 import { DELEGATION_FILES, DELEGATION_FLAGS, delegationErrors } from './delegation-options.js'
 import { fileProblem, folderProblem, roomProblem } from './file-checks.js'
@@ -19,7 +19,6 @@ import { STORAGE_FLAGS, storageErrors } from './storage-options.js'
 
 const SERVING = 'Serving'
 const LIMITS = 'Limits'
-const ACCESS = 'Access'
 const ADMISSION = 'Admission'
 const NETWORK = 'Outgoing connections'
 const KUBELETS = 'Kubelets'
@@ -94,41 +93,7 @@ export const FLAGS: readonly Flag[] = [
   },
   ...SECURITY_FLAGS,
   ...DELEGATION_FLAGS,
-  {
-    name: 'authorization-mode',
-    type: 'list',
-    default: 'RBAC',
-    group: ACCESS,
-    help: 'Who decides what a user may do, in order: RBAC, Node, Webhook, AlwaysAllow, AlwaysDeny.',
-  },
-  {
-    name: 'authorization-webhook-config-file',
-    type: 'string',
-    default: '',
-    group: ACCESS,
-    help: 'The kubeconfig of the service that the mode Webhook asks.',
-  },
-  {
-    name: 'authorization-webhook-version',
-    type: 'string',
-    default: 'v1beta1',
-    group: ACCESS,
-    help: 'The version of the SubjectAccessReview that it is sent: v1 or v1beta1.',
-  },
-  {
-    name: 'authorization-webhook-cache-authorized-ttl',
-    type: 'duration',
-    default: '5m',
-    group: ACCESS,
-    help: 'How long its answers that allow are kept.',
-  },
-  {
-    name: 'authorization-webhook-cache-unauthorized-ttl',
-    type: 'duration',
-    default: '30s',
-    group: ACCESS,
-    help: 'How long its other answers are kept.',
-  },
+  ...AUTHORIZATION_FLAGS,
   {
     name: 'runtime-config',
     type: 'map',
@@ -383,27 +348,5 @@ function folderErrors(values: FlagValues): string[] {
   }
   const certDir = flagText(values, 'cert-dir')
   if (certDir !== '' && !existsSync(certDir)) check('cert-dir', folderProblem(certDir))
-  return errors
-}
-
-function authorizationErrors(values: FlagValues): string[] {
-  const errors: string[] = []
-  const modes = flagList(values, 'authorization-mode')
-  const file = flagText(values, 'authorization-webhook-config-file')
-  if (modes.length === 0) errors.push('--authorization-mode needs at least one mode')
-  for (const mode of new Set(modes)) {
-    if (!(AUTHORIZATION_MODES as readonly string[]).includes(mode))
-      errors.push(
-        `--authorization-mode: ${JSON.stringify(mode)} is unknown; the modes are ${AUTHORIZATION_MODES.join(', ')}`,
-      )
-    if (modes.indexOf(mode) !== modes.lastIndexOf(mode))
-      errors.push(`--authorization-mode: ${mode} is given more than once`)
-  }
-  if (modes.includes('Webhook') && file === '')
-    errors.push('--authorization-mode Webhook needs --authorization-webhook-config-file')
-  if (!modes.includes('Webhook') && file !== '')
-    errors.push('--authorization-webhook-config-file is of no use without --authorization-mode Webhook')
-  if (!['v1', 'v1beta1'].includes(flagText(values, 'authorization-webhook-version')))
-    errors.push('--authorization-webhook-version must be v1 or v1beta1')
   return errors
 }

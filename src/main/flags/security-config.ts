@@ -1,13 +1,15 @@
 /** Thread: main. The completed configuration of TLS and authentication, from valid flags: names of files, not yet read. */
 import path from 'node:path'
+import type { AuthenticationConfiguration } from '../../auth/authn/authentication-configuration.js'
 import type {
   FrontProxyHeaders,
-  OidcConfig,
+  JwtAuthenticatorConfig,
   ServiceAccountTokenConfig,
   WebhookTokensConfig,
 } from '../../protocol/server-credentials.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { firstAddress } from '../certificates/server-hosts.js'
+import { type AccessConfig, allowsEverything, type ConfigurationFile } from './access-config.js'
 import { type ClusterTrustConfig, clusterTrustConfig } from './delegation-options.js'
 import { flagBoolean, flagDurationMs, flagList, flagText } from './flag-values.js'
 import type { FlagValues } from './flags.js'
@@ -27,7 +29,10 @@ export interface SecurityConfig {
   readonly serviceAddress: string
   /** The file of the authority of client certificates; '' for the one of certDir. */
   readonly clientCaFile: string
+  /** The flag --anonymous-auth. */
   readonly anonymous: boolean
+  /** Whether an authorizer allows everything: clients must at least say who they are then. */
+  readonly everythingAllowed: boolean
   readonly tokenFile: string
   readonly bootstrapTokens: boolean
   readonly serviceAccounts: Omit<ServiceAccountTokenConfig, 'signingKey' | 'publicKeys'> & {
@@ -35,8 +40,10 @@ export interface SecurityConfig {
     readonly signingKeyFile: string
     readonly keyFiles: readonly string[]
   }
-  /** The configuration of OIDC; `ca` is a file. */
-  readonly oidc: OidcConfig | undefined
+  /** What the flags --oidc-* say; `ca` is a file. */
+  readonly oidc: JwtAuthenticatorConfig | undefined
+  /** What the file of --authentication-config says. */
+  readonly authenticationFile: ConfigurationFile<AuthenticationConfiguration> | undefined
   readonly webhook: WebhookTokensConfig | undefined
   /** Where more authorities are looked up; undefined without --authentication-kubeconfig. */
   readonly clusterTrust: ClusterTrustConfig | undefined
@@ -46,11 +53,14 @@ export interface SecurityConfig {
   readonly proxyClient: { readonly certFile: string; readonly keyFile: string } | undefined
 }
 
-export function securityConfig(values: FlagValues): SecurityConfig {
+export function securityConfig(
+  values: FlagValues,
+  { authenticationFile, authorization }: AccessConfig,
+): SecurityConfig {
   const text = (name: string): string => flagText(values, name)
   const issuers = flagList(values, 'service-account-issuer')
   const audiences = flagList(values, 'api-audiences')
-  const modes = text('authorization-kubeconfig') === '' ? flagList(values, 'authorization-mode') : ['Webhook']
+  const everythingAllowed = allowsEverything(authorization)
   const host = text('bind-address')
   return {
     host,
@@ -64,8 +74,8 @@ export function securityConfig(values: FlagValues): SecurityConfig {
     advertiseAddress: text('advertise-address'),
     serviceAddress: firstAddress(text('service-cluster-ip-range')),
     clientCaFile: text('client-ca-file'),
-    // Where everybody may do everything, clients must at least say who they are.
-    anonymous: flagBoolean(values, 'anonymous-auth') && modes.length > 0 && !modes.includes('AlwaysAllow'),
+    anonymous: flagBoolean(values, 'anonymous-auth'),
+    everythingAllowed,
     tokenFile: text('token-auth-file'),
     bootstrapTokens: flagBoolean(values, 'enable-bootstrap-token-auth'),
     serviceAccounts: {
@@ -78,6 +88,7 @@ export function securityConfig(values: FlagValues): SecurityConfig {
       extendExpiration: flagBoolean(values, 'service-account-extend-token-expiration'),
       lookup: flagBoolean(values, 'service-account-lookup'),
     },
+    authenticationFile,
     oidc: text('oidc-issuer-url') === '' ? undefined : oidcConfig(values),
     webhook: webhookConfig(values),
     clusterTrust: clusterTrustConfig(values),
@@ -115,24 +126,31 @@ function webhookConfig(values: FlagValues): WebhookTokensConfig | undefined {
   }
 }
 
-function oidcConfig(values: FlagValues): OidcConfig {
+/** The flags --oidc-* are one issuer. */
+function oidcConfig(values: FlagValues): JwtAuthenticatorConfig {
   const text = (name: string): string => flagText(values, name)
+  const url = text('oidc-issuer-url')
+  const claim = text('oidc-username-claim')
+  const groups = text('oidc-groups-claim')
   return {
-    issuer: text('oidc-issuer-url'),
-    clientId: text('oidc-client-id'),
-    usernameClaim: text('oidc-username-claim'),
-    usernamePrefix: text('oidc-username-prefix'),
-    groupsClaim: text('oidc-groups-claim'),
-    groupsPrefix: text('oidc-groups-prefix'),
-    requiredClaims: Object.fromEntries(
-      flagList(values, 'oidc-required-claim').map((pair) => [
-        pair.slice(0, pair.indexOf('=')),
-        pair.slice(pair.indexOf('=') + 1),
-      ]),
-    ),
+    issuer: { url, discoveryUrl: '', ca: text('oidc-ca-file'), audiences: [text('oidc-client-id')] },
     signingAlgs: flagList(values, 'oidc-signing-algs'),
-    ca: text('oidc-ca-file'),
+    claimValidationRules: flagList(values, 'oidc-required-claim').map((pair) => ({
+      claim: pair.slice(0, pair.indexOf('=')),
+      requiredValue: pair.slice(pair.indexOf('=') + 1),
+    })),
+    username: { claim, prefix: usernamePrefix(text('oidc-username-prefix'), claim, url) },
+    groups: groups === '' ? undefined : { claim: groups, prefix: text('oidc-groups-prefix') },
+    uid: undefined,
+    extra: [],
+    userValidationRules: [],
   }
+}
+
+/** `-` is none; without one it is the issuer and #, unless users are named by their address. */
+function usernamePrefix(given: string, claim: string, issuer: string): string {
+  if (given === '-') return ''
+  return given === '' && claim !== 'email' ? `${issuer}#` : given
 }
 
 /** The folder of certificates. A store in memory has one on the disk too, because clients keep the certificates. */

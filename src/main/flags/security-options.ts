@@ -51,6 +51,11 @@ export const SECURITY_FLAGS: readonly Flag[] = [
     AUTHENTICATION,
     'Authorities of client certificates (PEM): the common name is the user, organisations are groups. Without it, the one made in --cert-dir.',
   ),
+  text(
+    'authentication-config',
+    AUTHENTICATION,
+    'File of an AuthenticationConfiguration: issuers of tokens, and who may come without one. Read again when it changes; instead of --oidc-*.',
+  ),
   boolean('anonymous-auth', AUTHENTICATION, true, 'Whether requests without credentials are made by system:anonymous.'),
   text('token-auth-file', AUTHENTICATION, 'CSV file of static tokens: token,user,uid,"group1,group2".'),
   boolean(

@@ -2,7 +2,8 @@
 import { request as requestHttp } from 'node:http'
 import { Agent, request as requestHttps } from 'node:https'
 import { parseJson } from '../../api/json/parse.js'
-import { type Kubeconfig, tlsOptions } from '../../auth/kubeconfig.js'
+import { tlsOptions } from '../../auth/kubeconfig.js'
+import type { Kubeconfig } from '../../protocol/kubeconfig.js'
 
 export interface ApiAnswer {
   readonly status: number

@@ -1,6 +1,7 @@
 /** Thread: main. `keelson secrets rewrite`: everything that is encrypted at rest is stored anew with the newest key. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { type Kubeconfig, readKubeconfig } from '../../auth/kubeconfig.js'
+import { readKubeconfig } from '../../auth/kubeconfig.js'
+import type { Kubeconfig } from '../../protocol/kubeconfig.js'
 import { decodeEncryptionConfiguration } from '../../storage/transformers/encryption-config.js'
 import type { CommandOutput } from '../command-output.js'
 import { flagBoolean, flagList, flagNumber, flagText } from '../flags/flag-values.js'

@@ -14,6 +14,7 @@ import { backoff } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
+import type { AccessChange } from '../../protocol/access-change.js'
 import type {
   ControllerHealth,
   ControllerSettings,
@@ -22,7 +23,7 @@ import type {
   ControllersStart,
 } from '../../protocol/main-controllers.js'
 import type { CallMessage } from '../../protocol/main-front-end.js'
-import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { ThreadChange } from '../../protocol/resource-change.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Config } from '../flags/config.js'
 import type { PoolRunner } from './pool.js'
@@ -39,6 +40,8 @@ export interface ControllersWorkerOptions {
   readonly settings: ControllerSettings
   readonly attach: () => Promise<MessagePort>
   readonly definitions: () => readonly ResourceDefinition[]
+  /** What has changed of access so far. */
+  readonly access: () => AccessChange
   readonly pool: PoolRunner
   readonly clock: Clock
   readonly logger: Logger
@@ -71,7 +74,7 @@ export class ControllersWorker implements Closable {
    * Tells the thread of a change. A thread that is not running now needs no word of it: it is given the resources of
    * that time when it starts.
    */
-  async change(change: ResourceChange): Promise<void> {
+  async change(change: ThreadChange): Promise<void> {
     await this.#thread?.calls.call('change', change).catch(() => undefined)
   }
 
@@ -96,10 +99,16 @@ export class ControllersWorker implements Closable {
   }
 
   async #open(): Promise<void> {
-    const { config, settings, attach, definitions, pool } = this.#options
+    const { config, settings, attach, definitions, access, pool } = this.#options
     const ownerPort = await attach()
     if (this.#closed) return
-    const workerData: ControllersStart<Config> = { config, settings, ownerPort, definitions: definitions() }
+    const workerData: ControllersStart<Config> = {
+      config,
+      settings,
+      ownerPort,
+      definitions: definitions(),
+      access: access(),
+    }
     const worker = new Worker(moduleUrl('main/controllers-thread.js'), {
       workerData,
       transferList: [ownerPort],

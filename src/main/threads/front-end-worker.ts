@@ -12,7 +12,7 @@ import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../../protocol/main-front-end.js'
-import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { ThreadChange } from '../../protocol/resource-change.js'
 import type { RenewedCredentials } from '../../protocol/server-credentials.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Config } from '../flags/config.js'
@@ -77,7 +77,7 @@ export class FrontEndWorker implements Closable {
     return (await this.#calls.call('listen', { port, isTaken })).port
   }
 
-  async change(change: ResourceChange): Promise<void> {
+  async change(change: ThreadChange): Promise<void> {
     await this.#calls.call('change', change)
   }
 

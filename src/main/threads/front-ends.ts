@@ -3,14 +3,14 @@
  * together.
  */
 import type { Closable } from '../../lib/lifecycle.js'
-import type { ResourceChange } from '../../protocol/resource-change.js'
+import type { ThreadChange } from '../../protocol/resource-change.js'
 import type { RenewedCredentials } from '../../protocol/server-credentials.js'
 import { freePort } from '../http/port-probe.js'
 
 export interface RunningFrontEnd extends Closable {
   /** Begins to listen, and gives the port that it listens on. */
   listen(port: number, isTaken: boolean): Promise<number>
-  change(change: ResourceChange): Promise<void> | void
+  change(change: ThreadChange): Promise<void> | void
   renewCredentials(renewed: RenewedCredentials): Promise<void> | void
   stopListening(): Promise<void> | void
   drain(): Promise<void>
@@ -35,7 +35,7 @@ export class FrontEnds implements Closable {
   }
 
   /** Resolves when requests to every front end see the change. */
-  async change(change: ResourceChange): Promise<void> {
+  async change(change: ThreadChange): Promise<void> {
     await Promise.all(this.#all.map((frontEnd) => frontEnd.change(change)))
   }
 

@@ -14,6 +14,7 @@ import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import { threadWaitMs } from '../../lib/thread-wait.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { AccessChange } from '../../protocol/access-change.js'
 import {
   NO_SLOT,
   type PoolResult,
@@ -23,7 +24,7 @@ import {
 } from '../../protocol/main-pool.js'
 import { BEAT_MS } from '../../protocol/pool-pulse.js'
 import type { OwnerLine, PoolStart, PoolThreadMessage } from '../../protocol/pool-start.js'
-import type { ResourceChange, ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
+import type { ResourceChangeAnswer, ResourceChangeMessage, ThreadChange } from '../../protocol/resource-change.js'
 import type { InspectionLine } from '../../protocol/thread-inspection.js'
 import type { Caller } from './caller.js'
 import { CancelSlots } from './cancel-slots.js'
@@ -65,6 +66,8 @@ export interface PoolOptions {
   readonly onInspection: (line: InspectionLine) => void
   /** The defined resources as they are now. */
   readonly definitions: () => readonly ResourceDefinition[]
+  /** What has changed of access so far. */
+  readonly access: () => AccessChange
   readonly logger: Logger
   readonly recorder: Recorder
   readonly clock: Clock
@@ -131,7 +134,7 @@ export class Pool implements Closable, PoolRunner {
   }
 
   /** Tells the threads of a change; resolves when each one has it or has ended. */
-  async change(change: ResourceChange): Promise<void> {
+  async change(change: ThreadChange): Promise<void> {
     const answers = [...this.#changePorts].map(([port, waiting]) => {
       const sequence = waiting.nextId()
       port.postMessage({ sequence, change } satisfies ResourceChangeMessage)
@@ -198,10 +201,10 @@ export class Pool implements Closable, PoolRunner {
   }
 
   #take(message: PoolThreadMessage, failed: (error: unknown) => void): void {
-    const { onMetrics, onInspection, attach, definitions } = this.#options
+    const { onMetrics, onInspection, attach } = this.#options
     if (message.type === 'metrics') onMetrics(message.port)
     else if (message.type === 'inspection') onInspection(message)
-    else attach().then((port) => this.#welcome(message.port, port, definitions()), failed)
+    else attach().then((port) => this.#welcome(message.port, port), failed)
   }
 
   /**
@@ -260,8 +263,9 @@ export class Pool implements Closable, PoolRunner {
     }
   }
 
-  /** Gives a new thread its lines and the definitions as they are; from here on it is told of changes. */
-  #welcome(thread: MessagePort, port: MessagePort, definitions: readonly ResourceDefinition[]): void {
+  /** Gives a new thread its lines and what has changed so far; from here on it is told of changes. */
+  #welcome(thread: MessagePort, port: MessagePort): void {
+    const [definitions, access] = [this.#options.definitions(), this.#options.access()]
     const { port1, port2 } = new MessageChannel()
     const waiting = new PendingCalls<void>()
     this.#changePorts.set(port1, waiting)
@@ -271,7 +275,7 @@ export class Pool implements Closable, PoolRunner {
       waiting.resolveAll()
     })
     port1.unref()
-    thread.postMessage({ port, changes: port2, definitions } satisfies OwnerLine, [port, port2])
+    thread.postMessage({ port, changes: port2, definitions, access } satisfies OwnerLine, [port, port2])
   }
 }
 

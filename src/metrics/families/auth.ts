@@ -1,5 +1,5 @@
 /** Thread: any. Metrics of authentication and authorization. */
-import { counter, exponential, histogram } from './definition.js'
+import { counter, exponential, gauge, histogram } from './definition.js'
 
 export const authDefinitions = {
   users: counter(
@@ -22,12 +22,67 @@ export const authDefinitions = {
       31_104_000,
     ],
   ),
+  authenticationReloads: counter(
+    'apiserver_authentication_config_controller_automatic_reloads_total',
+    'Changes of the file of --authentication-config that were taken (success) or kept out (failure).',
+    'status',
+    'apiserver_id_hash',
+  ),
+  authenticationReloadTime: gauge(
+    'apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds',
+    'When the file of --authentication-config was last taken or kept out.',
+    'status',
+    'apiserver_id_hash',
+  ),
   decisions: counter(
     'apiserver_authorization_decisions_total',
     'Requests that an authorizer allowed or denied.',
     'type',
     'name',
     'decision',
+  ),
+  authorizationReloads: counter(
+    'apiserver_authorization_config_controller_automatic_reloads_total',
+    'Changes of the file of --authorization-config that were taken (success) or kept out (failure).',
+    'status',
+    'apiserver_id_hash',
+  ),
+  authorizationReloadTime: gauge(
+    'apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds',
+    'When the file of --authorization-config was last taken or kept out.',
+    'status',
+    'apiserver_id_hash',
+  ),
+  webhookEvaluations: counter(
+    'apiserver_authorization_webhook_evaluations_total',
+    'Questions to a webhook that authorizes, by result.',
+    'name',
+    'result',
+  ),
+  webhookDuration: histogram(
+    'apiserver_authorization_webhook_duration_seconds',
+    'Time that a webhook took to answer, all tries together.',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    'name',
+    'result',
+  ),
+  webhookFailedOpen: counter(
+    'apiserver_authorization_webhook_evaluations_fail_open_total',
+    'Questions that a webhook did not answer and that others decided, because its failure policy is NoOpinion.',
+    'name',
+    'result',
+  ),
+  conditionErrors: counter(
+    'apiserver_authorization_match_condition_evaluation_errors_total',
+    'Requests whose match conditions could not be decided.',
+    'type',
+    'name',
+  ),
+  conditionExclusions: counter(
+    'apiserver_authorization_match_condition_exclusions_total',
+    'Requests that match conditions left out.',
+    'type',
+    'name',
   ),
   authorizations: counter('authorization_attempts_total', 'Authorizations by result.', 'result'),
   authorizationDuration: histogram(

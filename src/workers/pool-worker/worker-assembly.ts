@@ -2,9 +2,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
-import { Authentication } from '../../auth/authn/authentication.js'
 import { ServiceAccountTokenIssuer } from '../../auth/authn/service-account-tokens.js'
-import { openAuthorizer } from '../../auth/authz/open-authorizer.js'
+import { type OpenedAuthorizer, openAuthorizer } from '../../auth/authz/open-authorizer.js'
 import type { Authorizer } from '../../auth/interface.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
 import { systemClock } from '../../lib/clock.js'
@@ -14,7 +13,7 @@ import { once } from '../../lib/once.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import { PoolPulse } from '../../protocol/pool-pulse.js'
 import type { OwnerLine, PoolStart, PoolThreadData } from '../../protocol/pool-start.js'
-import type { ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol/resource-change.js'
+import type { ResourceChangeAnswer, ResourceChangeMessage, ThreadChange } from '../../protocol/resource-change.js'
 import { ServiceRegistry } from '../../registry/core/services/service-registry.js'
 import { isProxyableAddress } from '../../registry/generic/proxy-target.js'
 import type { Storage } from '../../storage/contract/interface.js'
@@ -26,12 +25,12 @@ import { RegistryAdmissionWriter } from './admission-writer.js'
 import { MasterLeases } from './master-leases.js'
 import { ObjectLookup } from './object-lookup.js'
 import { PolicyPlugins } from './policy-plugins.js'
+import { PoolIdentity } from './pool-identity.js'
 import { PoolWorker } from './pool-worker.js'
 import { RegistryQuotaStatusStore } from './quota-status-store.js'
 import { RequestsUnderWay } from './requests-under-way.js'
 import { RulesInForce } from './rules-in-force.js'
 import { ServedKinds } from './served-kinds.js'
-import { StoredObjects } from './stored-objects.js'
 import { WebhookPlugins } from './webhook-plugins.js'
 import { openWorkerStorages } from './worker-storages.js'
 
@@ -50,14 +49,15 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
     recorder,
     logger,
   )
-  const { authorizer, rbac } = openAuthorizer({
-    config: start.authorization,
+  const opened = openAuthorizer({
+    config: line.access.authorization ?? start.authorization,
     cache: (resource) => cache.resource(resource),
     clock: systemClock,
     random: Math.random,
     recorder,
     logger,
   })
+  const { authorizer, rbac } = opened
   const endpoints: EndpointTable = new EndpointTable({
     scheme,
     restOptions,
@@ -65,7 +65,7 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
       authorizer,
       heldRules: rbac,
       tokenIssuer: new ServiceAccountTokenIssuer(start.authentication.serviceAccounts),
-      tokens: () => identity().tokens,
+      tokens: () => identity.tokens(),
       apiAudiences: start.authentication.serviceAccounts.apiAudiences,
       storageProbes: scheme.configs().map((config) => () => rawStorages.probe(config)),
       serviceHooks: () => services().hooks,
@@ -81,8 +81,8 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
     allowPrivileged: start.allowPrivileged,
     deleted: (resource, object) => toldOf(admission.deleted(resource, object), resource, logger),
   })
-  followChanges(line.changes, scheme, endpoints)
-  const identity = once(() => authentication(start, endpoints, recorder))
+  const identity = new PoolIdentity(start, line.access, endpoints, recorder)
+  followChanges(line.changes, { scheme, endpoints, opened, identity })
   const ranges = (): Storage<KubeObject> => openInternalStorage(RANGE_ALLOCATIONS, scheme, undecorated)
   const services = once(() => serviceRegistry(start, endpoints, ranges(), logger))
   const masterLeases = once(() => new MasterLeases(openInternalStorage(MASTER_LEASES, scheme, undecorated)))
@@ -116,14 +116,6 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
     deleteCollectionWorkers: start.etcdOptions.deleteCollectionWorkers,
   })
 }
-
-const authentication = (start: PoolStart, endpoints: EndpointTable, recorder: Recorder): Authentication =>
-  new Authentication(start.authentication, {
-    objects: new StoredObjects(endpoints),
-    clock: systemClock,
-    random: Math.random,
-    recorder,
-  })
 
 /** The object is gone also when a plugin cannot be told of it: those who count mend that later. */
 const toldOf = (told: Promise<void>, resource: GroupResource, logger: Logger): Promise<void> =>
@@ -175,12 +167,27 @@ function serviceRegistry(
   })
 }
 
+interface ChangedParts {
+  readonly scheme: Scheme
+  readonly endpoints: EndpointTable
+  readonly opened: OpenedAuthorizer
+  readonly identity: PoolIdentity
+}
+
 /** Takes changes in order; each is answered once the next request sees it. */
-function followChanges(port: MessagePort, scheme: Scheme, endpoints: EndpointTable): void {
+function followChanges(port: MessagePort, parts: ChangedParts): void {
   port.on('message', ({ sequence, change }: ResourceChangeMessage) => {
-    scheme.apply(change)
-    const groupResource = change.type === 'set' ? change.definition : change.groupResource
-    void endpoints.forget(groupResource).then(() => port.postMessage({ sequence } satisfies ResourceChangeAnswer))
+    void applyChange(change, parts).then(() => port.postMessage({ sequence } satisfies ResourceChangeAnswer))
   })
   port.unref()
+}
+
+async function applyChange(change: ThreadChange, { scheme, endpoints, opened, identity }: ChangedParts): Promise<void> {
+  if (change.type === 'access') {
+    if (change.authorization !== undefined) opened.change(change.authorization)
+    if (change.authentication !== undefined) identity.change(change.authentication)
+    return
+  }
+  scheme.apply(change)
+  await endpoints.forget(change.type === 'set' ? change.definition : change.groupResource)
 }

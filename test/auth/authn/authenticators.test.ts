@@ -7,7 +7,7 @@ import { ClientAuthorities } from '#keelson/auth/authn/client-authorities.js'
 import { ClientCertificates } from '#keelson/auth/authn/client-certificates.js'
 import { FrontProxy } from '#keelson/auth/authn/front-proxy.js'
 import { jwkOf, signJwt, verificationKey } from '#keelson/auth/authn/jwt.js'
-import { OidcTokens } from '#keelson/auth/authn/oidc.js'
+import { JwtIssuers } from '#keelson/auth/authn/jwt-issuers.js'
 import { OidcKeys } from '#keelson/auth/authn/oidc-keys.js'
 import { ANONYMOUS_USER, BearerToken, RequestAuthenticator } from '#keelson/auth/authn/request-authenticator.js'
 import { signingKey } from '#keelson/auth/authn/service-account-tokens.js'
@@ -133,28 +133,23 @@ t.test('OpenID Connect', async (t) => {
   const pair = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
   const [own, other] = [pair(), pair()].map((key) => signingKey(key.export({ type: 'pkcs8', format: 'pem' }) as string))
   const fetched: string[] = []
-  const keys = new OidcKeys({
-    issuer,
-    clock: time,
-    fetchJson: async (url): Promise<JsonObject> => {
-      fetched.push(url)
-      return url.endsWith('/keys')
-        ? { keys: [jwkOf(verificationKey(own!.key)), { kty: 'oct', k: 'AAAA' }, { kty: 'RSA' }] }
-        : { issuer, jwks_uri: `${issuer}/keys` }
-    },
-  })
-  const config = {
-    issuer,
-    clientId: 'kubernetes',
-    usernameClaim: 'email',
-    usernamePrefix: '',
-    groupsClaim: 'groups',
-    groupsPrefix: 'oidc:',
-    requiredClaims: { hd: 'example.com' },
-    signingAlgs: ['RS256'],
-    ca: '',
+  const fetchJson = async (url: string): Promise<JsonObject> => {
+    fetched.push(url)
+    return url.endsWith('/keys')
+      ? { keys: [jwkOf(verificationKey(own!.key)), { kty: 'oct', k: 'AAAA' }, { kty: 'RSA' }] }
+      : { issuer, jwks_uri: `${issuer}/keys` }
   }
-  const tokens = new OidcTokens(config, keys, time)
+  const config = {
+    issuer: { url: issuer, discoveryUrl: '', ca: '', audiences: ['kubernetes'] },
+    signingAlgs: ['RS256'],
+    claimValidationRules: [{ claim: 'hd', requiredValue: 'example.com' }],
+    username: { claim: 'email', prefix: '' },
+    groups: { claim: 'groups', prefix: 'oidc:' },
+    uid: undefined,
+    extra: [],
+    userValidationRules: [],
+  }
+  const tokens = new JwtIssuers([config], { clock: time, fetchJson: () => fetchJson })
   const now = time.now() / 1000
   const claims = { iss: issuer, aud: 'kubernetes', exp: now + 600, email: 'jane@example.com', hd: 'example.com' }
   const judge = async (changed: JsonObject, key = own!) =>

@@ -2,9 +2,12 @@ import t from 'tap'
 import type { JsonObject } from '#keelson/api/object.js'
 import { AuthorizerChain } from '#keelson/auth/authz/authorizer-chain.js'
 import { alwaysAllow, alwaysDeny, privilegedGroup } from '#keelson/auth/authz/fixed-authorizers.js'
+import { MatchConditions } from '#keelson/auth/authz/match-conditions.js'
 import { WebhookAuthorizer } from '#keelson/auth/authz/webhook-authorizer.js'
+import { WebhookMetrics } from '#keelson/auth/authz/webhook-metrics.js'
 import type { Attributes, Verdict } from '#keelson/auth/interface.js'
 import { WebhookError } from '#keelson/auth/webhook-client.js'
+import { noRecorder } from '#keelson/metrics/recorder.js'
 import { FakeClock } from '../../support/fake-clock.js'
 
 const attributes = (what: Partial<Attributes> = {}): Attributes => ({
@@ -21,7 +24,11 @@ const attributes = (what: Partial<Attributes> = {}): Attributes => ({
   ...what,
 })
 
-function setUp(answer: (spec: JsonObject) => JsonObject, version: 'v1' | 'v1beta1' = 'v1') {
+function setUp(
+  answer: (spec: JsonObject) => JsonObject,
+  version: 'v1' | 'v1beta1' = 'v1',
+  more: { readonly failurePolicy?: 'Deny'; readonly conditions?: MatchConditions } = {},
+) {
   const asked: JsonObject[] = []
   const clock = new FakeClock()
   const authorizer = new WebhookAuthorizer({
@@ -34,7 +41,11 @@ function setUp(answer: (spec: JsonObject) => JsonObject, version: 'v1' | 'v1beta
     version,
     authorizedTtlMs: 1000,
     unauthorizedTtlMs: 100,
+    failurePolicy: 'NoOpinion',
+    conditions: undefined,
+    metrics: new WebhookMetrics(noRecorder(), 'test'),
     clock,
+    ...more,
   })
   return { authorizer, asked, clock }
 }
@@ -107,6 +118,44 @@ t.test('one that cannot be asked has no opinion, and says why', async (t) => {
   })
   t.match(await authorizer.authorize(attributes()), { decision: 'no-opinion', error: 'no answer' })
   t.match(authorizer.rulesFor({ name: 'x', uid: '', groups: [], extra: {} }), { incomplete: true })
+})
+
+t.test('the failure policy says what it means that it cannot be asked', async (t) => {
+  const failing = (): JsonObject => {
+    throw new WebhookError('no answer', true)
+  }
+  const { authorizer } = setUp(failing, 'v1', { failurePolicy: 'Deny' })
+  t.match(await authorizer.authorize(attributes()), { decision: 'deny', error: 'no answer' })
+  const conditions = new MatchConditions(["request.resourceAttributes.verb == 'list'", "request.extra['x'][0] == 'y'"])
+  const undecided = setUp(() => ({ allowed: true }), 'v1', { failurePolicy: 'Deny', conditions })
+  t.match(undecided.authorizer.authorize(attributes()), { decision: 'deny', error: /match condition .*no such key: x/ })
+  t.match(undecided.authorizer.authorize(attributes({ verb: 'get' })), { decision: 'no-opinion', reason: '' })
+  const open = setUp(() => ({ allowed: true }), 'v1', { conditions })
+  t.match(open.authorizer.authorize(attributes()), { decision: 'no-opinion', error: /no such key/ })
+  t.same([...undecided.asked, ...open.asked], [], 'nobody was asked')
+})
+
+t.test('match conditions see the whole question', async (t) => {
+  const decide = (expression: string, what: Partial<Attributes> = {}) =>
+    new MatchConditions([expression]).decide(attributes(what))
+  const yes = [
+    "request.resourceAttributes.namespace == 'a' && request.resourceAttributes.name == ''",
+    "request.resourceAttributes.group == 'apps' && request.resourceAttributes.subresource == ''",
+    "!has(request.nonResourceAttributes) && request.uid == 'u1' && request.groups.all(g, g != 'x')",
+    "request.extra == {'scope': ['x']}",
+    '!has(request.resourceAttributes.labelSelector)',
+  ]
+  for (const expression of yes) t.equal(decide(expression), 'matches', expression)
+  const selected = "request.resourceAttributes.labelSelector.requirements.exists(r, r.key == 'app' && 'a' in r.values)"
+  t.equal(decide(selected, { labelSelector: 'app in (a,b)' }), 'matches')
+  t.equal(decide('has(request.resourceAttributes)', { isResourceRequest: false, path: '/x' }), 'excluded')
+  t.equal(decide("request.nonResourceAttributes.path == '/x'", { isResourceRequest: false, path: '/x' }), 'matches')
+  const groups = Array.from({ length: 2000 }, (_, i) => `group-${i}`)
+  const user = { name: 'u', uid: '', groups, extra: {} }
+  const dear = 'request.groups.all(a, request.groups.all(b, a + b != a))'
+  t.match(decide(dear, { user }), { error: /cost limit exceeded/ })
+  const many = new MatchConditions(Array.from({ length: 64 }, (_, i) => `${i} < 0 || ${dear}`))
+  t.match(many.decide(attributes({ user })), { error: /cost too much together/ }, 'they have one budget')
 })
 
 t.test('in order: the first that allows or denies decides, and what comes later is asked later', async (t) => {

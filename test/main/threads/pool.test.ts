@@ -9,6 +9,7 @@ import { Pool } from '#keelson/main/threads/pool.js'
 import { processFamilies } from '#keelson/metrics/families.js'
 import type { Family } from '#keelson/metrics/family.js'
 import { Recorder, type Series } from '#keelson/metrics/recorder.js'
+import { UNCHANGED_ACCESS } from '#keelson/protocol/access-change.js'
 import type { PoolRequest } from '#keelson/protocol/main-pool.js'
 import type { PoolStart } from '#keelson/protocol/pool-start.js'
 import { until } from '../../support/until.js'
@@ -63,6 +64,7 @@ function open(
     onMetrics: () => undefined,
     onInspection: () => undefined,
     definitions: () => [],
+    access: () => UNCHANGED_ACCESS,
     logger,
     recorder,
     clock,
