@@ -91,10 +91,12 @@ export class FrontEndAssembly implements Closable {
         turns,
         failures: loggedFailures(options.logger, options.recorder),
         slowAnswers: openSlowAnswers(options),
+        headers: standingHeaders(config),
+        compresses: config.features.responseCompression,
       },
     })
     assembly.#serve()
-    installPaths(options, access, paths, () => `${config.host}:${assembly.port}`)
+    installPaths(options, access, paths, () => `${config.externalHostname || config.host}:${assembly.port}`)
     return assembly
   }
 
@@ -113,8 +115,8 @@ export class FrontEndAssembly implements Closable {
       tls,
       engine: this.#engine,
       http2: this.#config.http2,
-      sharePort: this.#config.frontEnds > 1,
-      isTaken,
+      sharePort: this.#config.frontEnds > 1 || this.#config.permitPortSharing,
+      isTaken: isTaken || this.#config.permitPortSharing,
       services: this.#services,
       onRequest: this.#frontEnd.handle,
     })
@@ -151,6 +153,11 @@ export class FrontEndAssembly implements Closable {
     this.#http?.stopListening()
   }
 
+  /** Resolves when no request is under way but long-running ones. */
+  settle(): Promise<void> {
+    return this.#frontEnd.settle()
+  }
+
   /** Ends every watch and resolves when no request is under way. */
   drain(): Promise<void> {
     return this.#frontEnd.drain()
@@ -163,4 +170,9 @@ export class FrontEndAssembly implements Closable {
   #serve(): void {
     this.#frontEnd.serve(this.#served.resources().map((resource) => new ServedResource(resource)))
   }
+}
+
+function standingHeaders({ browsers }: Config): readonly string[] {
+  const { strictTransportSecurity } = browsers
+  return strictTransportSecurity === '' ? [] : ['Strict-Transport-Security', strictTransportSecurity]
 }

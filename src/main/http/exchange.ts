@@ -43,10 +43,14 @@ export const CORKED_BODY_BYTES = 8 * 1024
 /** The WebSocket close code for a failure of this server. */
 const INTERNAL_ERROR_CLOSURE = 1011
 
+const NO_HEADERS: readonly string[] = []
+
 export class Exchange implements Credentials {
   readonly head: RequestHead
   /** Headers, as name, value, name, value, …, that are sent with every answer of this exchange, a refusal included. */
   extraHeaders: readonly string[] = []
+  /** Further headers of every answer: those of the listener, and what browsers are told. */
+  standingHeaders: readonly string[]
   tap: ExchangeTap | undefined
   /** True after an exception that should never have happened (fail() or report()): the audit log records it. */
   panicked = false
@@ -74,6 +78,7 @@ export class Exchange implements Credentials {
     this.#upgrade = upgrade
     this.#takeOver = takeOver
     this.#services = services
+    this.standingHeaders = services.headers ?? NO_HEADERS
     this.head = head
     this.#port = port
     port.onAborted(() => this.#aborted())
@@ -107,6 +112,11 @@ export class Exchange implements Credentials {
   /** How many bytes of the answer's body were written so far. A body of known size counts in full from its start. */
   get bytesSent(): number {
     return this.#bytes
+  }
+
+  /** Whether an answer may be compressed for a client that asks for it. */
+  get compresses(): boolean {
+    return this.#services.compresses !== false
   }
 
   get authorization(): string {
@@ -437,7 +447,9 @@ export class Exchange implements Credentials {
   }
 
   #writeHead(head: ResponseHead): void {
-    this.#port.writeHead(head, this.head.auditId, this.extraHeaders)
+    const { extraHeaders, standingHeaders } = this
+    const headers = standingHeaders.length === 0 ? extraHeaders : [...extraHeaders, ...standingHeaders]
+    this.#port.writeHead(head, this.head.auditId, headers)
   }
 
   #end(): void {
