@@ -66,6 +66,7 @@ const manager = new ControllerManager({
   resources,
   views,
   pool: new RelayedPool(calls),
+  remotes: { resources: () => calls.call('remoteResources', {}), send: (call) => calls.call('remote', call) },
   authorizer: opened.authorizer,
   clock: systemClock,
   logger,

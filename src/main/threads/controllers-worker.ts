@@ -21,6 +21,9 @@ import type {
   ControllersCalls,
   ControllersMainCalls,
   ControllersStart,
+  RemoteAnswer,
+  RemoteCall,
+  RemoteReport,
 } from '../../protocol/main-controllers.js'
 import type { CallMessage } from '../../protocol/main-front-end.js'
 import type { ThreadChange } from '../../protocol/resource-change.js'
@@ -43,10 +46,18 @@ export interface ControllersWorkerOptions {
   /** What has changed of access so far. */
   readonly access: () => AccessChange
   readonly pool: PoolRunner
+  /** The way to extension API servers. */
+  readonly relay: RemoteRelay
   readonly clock: Clock
   readonly logger: Logger
   readonly onMetrics: (port: MessagePort) => void
   readonly onInspection: (line: InspectionLine) => void
+}
+
+/** What main does for controllers: main/aggregation/controller-relay.ts. */
+export interface RemoteRelay {
+  resources(): Promise<RemoteReport>
+  send(call: RemoteCall): Promise<RemoteAnswer>
 }
 
 interface Thread {
@@ -99,7 +110,7 @@ export class ControllersWorker implements Closable {
   }
 
   async #open(): Promise<void> {
-    const { config, settings, attach, definitions, access, pool } = this.#options
+    const { config, settings, attach, definitions, access, pool, relay } = this.#options
     const ownerPort = await attach()
     if (this.#closed) return
     const workerData: ControllersStart<Config> = {
@@ -116,7 +127,11 @@ export class ControllersWorker implements Closable {
     })
     const calls = new PortCalls<ControllersCalls, ControllersMainCalls>({
       port: { postMessage: (message, transfer = []) => worker.postMessage(message, transfer) },
-      handlers: { pool: ({ type, input }, caller) => pool.run(type, input, caller) },
+      handlers: {
+        pool: ({ type, input }, caller) => pool.run(type, input, caller),
+        remoteResources: () => relay.resources(),
+        remote: (call) => relay.send(call),
+      },
       transferOf: transferableResult,
     })
     const thread: Thread = { worker, calls, ended: new Deferred<void>() }
