@@ -15,6 +15,7 @@ import { run as flowControl } from './flow-control.js'
 import { run as memory } from './memory.js'
 import { run as policies } from './policies.js'
 import { run as protobuf } from './protobuf.js'
+import { run as writes } from './writes.js'
 
 interface Row {
   readonly name: string
@@ -32,6 +33,7 @@ const BENCHES: Readonly<Record<string, () => Promise<readonly Row[]>>> = {
   expressions,
   'flow-control': flowControl,
   policies,
+  writes,
   etcd,
   embedded,
 }

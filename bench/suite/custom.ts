@@ -3,6 +3,7 @@
  * one of them. A definition has 20 KB of schema, with 60 objects in it; an object has 12.8 KB and all of them.
  */
 import autocannon from 'autocannon'
+import { CREATED, definition } from './custom-thing.js'
 import type { Row, Scenario } from './results.js'
 import { processorSeconds, residentBytes, type Target } from './servers.js'
 import { request } from './workload.js'
@@ -11,69 +12,13 @@ export const OBJECTS = 3000
 /** Ascending: further definitions come beside those that are there. */
 export const DEFINITIONS = [300, 2000] as const
 
-const GROUPS = 50
 const CREATORS = 8
 const CONNECTIONS = 16
 const LISTS = 3
-const PARTS = 60
 const COLLECTION = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-const WORDS = 'What this part of the thing is for, and what happens when it is changed while it is in use. '
 
 export type Measured = Pick<Row, 'value' | 'unit'> & Partial<Row>
 type Report = (scenario: Scenario, size: number, measured: Measured) => void
-
-const partNames = Array.from({ length: PARTS }, (_, i) => `part${i}`)
-
-function definition(i: number): { readonly name: string; readonly path: string; readonly body: object } {
-  const group = `g${i % GROUPS}.bench.example.com`
-  const plural = `thing${i}s`
-  const part = {
-    type: 'object',
-    description: WORDS.repeat(2),
-    properties: {
-      name: { type: 'string', maxLength: 256, description: 'The name of it.' },
-      count: { type: 'integer', minimum: 0, default: 1 },
-      on: { type: 'boolean' },
-    },
-  }
-  const spec = { type: 'object', properties: Object.fromEntries(partNames.map((name) => [name, part])) }
-  const name = `${plural}.${group}`
-  return {
-    name,
-    path: `/apis/${group}/v1/namespaces/default/${plural}`,
-    body: {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name },
-      spec: {
-        group,
-        scope: 'Namespaced',
-        names: { plural, kind: `Thing${i}`, singular: `thing${i}`, listKind: `Thing${i}List` },
-        versions: [
-          {
-            name: 'v1',
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: {
-              openAPIV3Schema: {
-                type: 'object',
-                properties: { spec, status: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-              },
-            },
-          },
-        ],
-      },
-    },
-  }
-}
-
-const CREATED = JSON.stringify({
-  apiVersion: 'g0.bench.example.com/v1',
-  kind: 'Thing0',
-  metadata: { generateName: 'thing-' },
-  spec: Object.fromEntries(partNames.map((name) => [name, { name: 'x'.repeat(130), count: 7, on: true }])),
-})
 
 /** Everything, on a server that has nothing else to do. Reports each figure as it comes. */
 export async function measureCustom(target: Target, report: Report): Promise<void> {

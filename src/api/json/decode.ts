@@ -21,6 +21,11 @@ export interface Decoded {
   readonly wholeFloats?: ParsedJson['wholeFloats']
 }
 
+export interface DecodedTree extends Decoded {
+  /** Whether the tree prints otherwise than before, but for what is put into the object itself. */
+  readonly changed: boolean
+}
+
 export type JsonPath = readonly (string | number)[]
 
 /** Decodes the JSON of an object. Throws JsonSyntaxError or DecodeError. */
@@ -39,10 +44,10 @@ export function decodeTree(
   schema: StructSchema,
   wholeFloats?: ParsedJson['wholeFloats'],
   at: JsonPath = [],
-): Decoded {
+): DecodedTree {
   const decoder = new Decoder(wholeFloats, at)
   const object = decoder.decode(value, schema)
-  return { object, strictErrors: decoder.unknown, emptied: decoder.emptied }
+  return { object, strictErrors: decoder.unknown, emptied: decoder.emptied, changed: decoder.changed }
 }
 
 /** Keys in raw JSON and in unknown fields may come twice: nobody looks at them. */
@@ -74,6 +79,7 @@ class Decoder {
   readonly emptied: JsonPath[] = []
   /** Members of objects seen, to be compared with those in the text. */
   members = 0
+  changed = false
   readonly #wholeFloats: ParsedJson['wholeFloats']
   readonly #path: (string | number)[]
   /** The structs on the way down and the fields taken in them, for messages. */
@@ -110,16 +116,20 @@ class Decoder {
       } else {
         const decoded = this.#field(object, key, value, field)
         if (decoded !== undefined) {
-          if (decoded !== value) object[key] = decoded
+          if (decoded !== value) {
+            object[key] = decoded
+            this.changed = true
+          }
           continue
         }
       }
+      if (value !== undefined) this.changed = true
       dropped ??= new Set()
       dropped.add(key)
     }
     this.#structs.pop()
     const result = dropped === undefined ? object : without(object, dropped)
-    fill(result, plan)
+    if (fill(result, plan) && this.#structs.length > 0) this.changed = true
     return result
   }
 
@@ -163,8 +173,9 @@ class Decoder {
       const item = value[i]!
       const decoded = item === null ? undefined : this.#value(item, items, value, String(i))
       this.#path.pop()
-      if (decoded === undefined) value[i] = zeroValue(items)
-      else if (decoded !== item) value[i] = decoded
+      if (decoded === item) continue
+      value[i] = decoded === undefined ? zeroValue(items) : decoded
+      this.changed = true
     }
     return value
   }
@@ -178,8 +189,9 @@ class Decoder {
       const item = value[key]
       const decoded = item === null || item === undefined ? undefined : this.#value(item, values, value, key)
       this.#path.pop()
-      if (decoded === undefined) setMember(value, key, zeroValue(values))
-      else if (decoded !== item) setMember(value, key, decoded)
+      if (decoded === item && decoded !== undefined) continue
+      setMember(value, key, decoded === undefined ? zeroValue(values) : decoded)
+      this.changed = true
     }
     return value
   }

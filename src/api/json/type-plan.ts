@@ -187,11 +187,14 @@ export function zeroStruct(plan: StructPlan): JsonObject {
   return object
 }
 
-/** Puts in what Go prints for fields that are absent. */
-export function fill(object: JsonObject, plan: StructPlan): void {
+/** Puts in what Go prints for fields that are absent. False when all were there. */
+export function fill(object: JsonObject, plan: StructPlan): boolean {
+  let filled = false
   for (const field of plan.filled) {
     const value = object[field.name]
-    if (value === undefined || value === null)
-      object[field.name] = field.absent === 'zero' ? zeroValue(field.type) : null
+    if (value !== undefined && value !== null) continue
+    object[field.name] = field.absent === 'zero' ? zeroValue(field.type) : null
+    filled = true
   }
+  return filled
 }

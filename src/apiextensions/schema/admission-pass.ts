@@ -34,11 +34,20 @@ export class AdmissionPass {
   readonly #unknown: string[] = []
   readonly #unknownInMetadata: string[] = []
   #unknownInRoot: readonly string[] = []
+  readonly #counts: boolean
+  /** Of requests only: whoever reads what is stored does not ask. */
   members = 0
+  #changed = false
 
   constructor(options: PassOptions) {
     this.#options = options
     this.#defaults = options.origin !== 'converted'
+    this.#counts = options.origin === 'request'
+  }
+
+  /** Whether the object prints otherwise than before. */
+  get changed(): boolean {
+    return this.#changed || this.#filler.filled > 0
   }
 
   /** `unknown field "a.b"`, as Kubernetes orders them; of requests only. */
@@ -55,7 +64,10 @@ export class AdmissionPass {
     this.#object(object, node, true, node.preserves)
     // What the schema says of metadata takes nothing out of it.
     if (found === undefined) return
-    if (this.#options.origin === 'stored') found.metadata['generation'] ??= 1
+    if (this.#options.origin === 'stored' && (found.metadata['generation'] ?? null) === null) {
+      found.metadata['generation'] = 1
+      this.#changed = true
+    }
     const property = node.properties.get('metadata')
     if (property !== undefined && this.#defaults) this.#filler.fill(found.metadata, property)
     object['metadata'] = found.metadata
@@ -66,9 +78,11 @@ export class AdmissionPass {
     for (const key in object) {
       this.members++
       const value = object[key] as Json
+      // Printed and read again it would not be there, and a default might.
+      if (value === undefined) this.#changed = true
       const isTypeField = (isRoot || node.embedded) && TYPE_FIELDS.has(key)
       if (isRoot && isTypeField) {
-        this.members += countMembers(value)
+        this.#count(value)
         continue
       }
       const child = properties.get(key) ?? node.additional
@@ -100,13 +114,16 @@ export class AdmissionPass {
   #list(list: Json[], node: SchemaNode, keeps: boolean): void {
     const items = node.items ?? (keeps || !this.#options.prunes ? undefined : NOTHING)
     if (items === undefined) {
-      for (const item of list) this.members += countMembers(item)
+      for (const item of list) this.#count(item)
       return
     }
     for (let i = 0; i < list.length; i++) {
       const item = list[i]!
       if (item === null) {
-        if (this.#defaults && !items.nullable) list[i] = this.#filler.defaultOf(items) ?? null
+        if (this.#defaults && !items.nullable && items.defaultValue !== undefined) {
+          list[i] = this.#filler.defaultOf(items) ?? null
+          this.#changed = true
+        }
       } else if (typeof item === 'object') {
         this.#path.push(i)
         this.#container(item, items, keeps || items.preserves)
@@ -118,39 +135,49 @@ export class AdmissionPass {
   /** A null that may not be there: its default stands for it, or nothing. False when it stays. */
   #replaceNull(object: JsonObject, key: string, node: SchemaNode): boolean {
     if (node.defaultValue !== undefined) {
-      if (this.#defaults) setMember(object, key, this.#filler.defaultOf(node) ?? null)
-      return this.#defaults
-    }
-    if (!this.#options.prunes) return false
-    delete object[key]
+      if (!this.#defaults) return false
+      setMember(object, key, this.#filler.defaultOf(node) ?? null)
+    } else if (this.#options.prunes) delete object[key]
+    else return false
+    this.#changed = true
     return true
   }
 
   #unknownField(object: JsonObject, key: string, value: Json, keeps: boolean): void {
-    this.members += countMembers(value)
+    this.#count(value)
     if (keeps || !this.#options.prunes) return
     if (this.#options.origin === 'request') this.#unknown.push(pathText([...this.#path, key]))
     delete object[key]
+    this.#changed = true
   }
 
   /** apiVersion, kind or metadata of an embedded object. */
   #typeField(object: JsonObject, key: string, value: Json): void {
-    this.members += countMembers(value)
+    this.#count(value)
     if (key === 'metadata') {
       const found = this.#metadata(value)
       if (found === undefined) return
       this.#unknownInMetadata.push(...found.strictErrors)
       object[key] = found.metadata
     } else if (typeof value !== 'string') {
-      if (this.#options.origin === 'stored') delete object[key]
-      else throw new DecodeError(`${pathText([...this.#path, key])}: must be a string`, '')
+      if (this.#options.origin !== 'stored')
+        throw new DecodeError(`${pathText([...this.#path, key])}: must be a string`, '')
+      delete object[key]
+      this.#changed = true
     }
   }
 
   #metadata(value: Json): ReturnType<typeof salvageMetadata> {
     const { origin, metadataType } = this.#options
     const at: JsonPath = [...this.#path, 'metadata']
-    return origin === 'stored' ? salvageMetadata(value, metadataType, at) : coerceMetadata(value, metadataType, at)
+    const found =
+      origin === 'stored' ? salvageMetadata(value, metadataType, at) : coerceMetadata(value, metadataType, at)
+    if (found?.changed === true) this.#changed = true
+    return found
+  }
+
+  #count(value: Json): void {
+    if (this.#counts) this.members += countMembers(value)
   }
 
   #defaultsWithin(value: Json | undefined, node: SchemaNode): void {
@@ -161,6 +188,8 @@ export class AdmissionPass {
 /** Puts defaults where nothing stands. A schema can ask for more of them than an object may hold: they are counted. */
 export class DefaultsFiller {
   #left = MAX_DECODED_VALUES
+  /** How many defaults were put in. */
+  filled = 0
 
   /** A copy of the node's default, with the defaults within it. */
   defaultOf(node: SchemaNode): Json | undefined {
@@ -180,7 +209,9 @@ export class DefaultsFiller {
     const { defaulted } = node
     for (let i = 0; i < defaulted.length; i++) {
       const { name, node: property } = defaulted[i]!
-      if (!Object.hasOwn(object, name)) setMember(object, name, this.defaultOf(property) ?? null)
+      if (Object.hasOwn(object, name)) continue
+      setMember(object, name, this.defaultOf(property) ?? null)
+      this.filled++
     }
   }
 
@@ -191,7 +222,9 @@ export class DefaultsFiller {
       if (child === undefined) continue
       const value = object[key]
       if (value === null && !child.nullable) {
-        if (child.defaultValue !== undefined) setMember(object, key, this.defaultOf(child) ?? null)
+        if (child.defaultValue === undefined) continue
+        setMember(object, key, this.defaultOf(child) ?? null)
+        this.filled++
       } else if (typeof value === 'object' && value !== null) this.fill(value, child)
     }
     this.fillMissing(object, node)
@@ -202,8 +235,10 @@ export class DefaultsFiller {
     if (items === undefined) return
     for (let i = 0; i < list.length; i++) {
       const item = list[i]!
-      if (item === null && !items.nullable) list[i] = this.defaultOf(items) ?? null
-      else if (typeof item === 'object' && item !== null) this.fill(item, items)
+      if (item === null && !items.nullable) {
+        list[i] = this.defaultOf(items) ?? null
+        this.filled++
+      } else if (typeof item === 'object' && item !== null) this.fill(item, items)
     }
   }
 

@@ -86,7 +86,7 @@ class Compiled implements CompiledSchema {
     const node = origin === 'request' ? this.#nodeOf(object) : this.#root
     const pass = new AdmissionPass({ origin, prunes: this.#prunes, metadataType: this.#metadataType })
     pass.root(object, node)
-    return { strictErrors: pass.strictErrors, members: pass.members }
+    return { strictErrors: pass.strictErrors, members: pass.members, changed: pass.changed }
   }
 
   #nodeOf({ apiVersion, kind }: JsonObject): SchemaNode {

@@ -45,8 +45,10 @@ export interface Admitted {
    * metadata first, then by path, those of embedded metadata last.
    */
   readonly strictErrors: readonly string[]
-  /** Members of all objects as they came, to be compared with those in the text: fewer means that a key was given twice. */
+  /** Of requests: members of all objects as they came, to be compared with those in the text: fewer means that a key was given twice. */
   readonly members: number
+  /** Whether the object prints otherwise than before. */
+  readonly changed: boolean
 }
 
 export interface DecodedCustomObject {

@@ -10,6 +10,7 @@ import { systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { keyNotFound, StorageError } from '../../storage/contract/errors.js'
 import type {
+  CreateOptions,
   DeleteOptions,
   GetOptions,
   GuaranteedUpdateOptions,
@@ -112,7 +113,7 @@ export class CacheDelegator<T> implements Storage<T> {
     return this.#watch.open({ key, storedKey, options })
   }
 
-  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: CancelSignal }): Promise<T> {
+  create(key: string, object: T, options?: CreateOptions<T>): Promise<T> {
     return this.#storage.create(key, object, options)
   }
 

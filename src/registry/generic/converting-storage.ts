@@ -12,6 +12,7 @@ import { selectsContent } from '../../api/selectors.js'
 import type { ObjectConverter } from '../../apiextensions/conversion/interface.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type {
+  CreateOptions,
   DeleteOptions,
   GetOptions,
   GuaranteedUpdateOptions,
@@ -50,7 +51,7 @@ export class ConvertingStorage implements Storage<KubeObject> {
   async create(
     key: string,
     object: KubeObject,
-    options: { ttlSeconds?: number; signal?: CancelSignal } = {},
+    { onPrinted: _, ...options }: CreateOptions<KubeObject> = {},
   ): Promise<KubeObject> {
     const stored = await this.#toStorage(object, options.signal)
     return this.#written(await this.#storage.create(key, stored, options), options.signal)
@@ -79,7 +80,7 @@ export class ConvertingStorage implements Storage<KubeObject> {
     tryUpdate: UpdateFunc<KubeObject>,
     options: GuaranteedUpdateOptions<KubeObject> = {},
   ): Promise<KubeObject> {
-    const { cachedExistingObject: _, ...rest } = options
+    const { cachedExistingObject: _, onPrinted: _printed, ...rest } = options
     const converted: UpdateFunc<KubeObject> = async (current, meta) => {
       const attempt = await tryUpdate(await this.#shown(current, options.signal), meta)
       return { ...attempt, object: await this.#toStorage(attempt.object, options.signal) }

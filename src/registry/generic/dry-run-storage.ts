@@ -3,7 +3,13 @@
 import type { KubeObject } from '../../api/object.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import { isNotFound, StorageError } from '../../storage/contract/errors.js'
-import type { DeleteOptions, GuaranteedUpdateOptions, Storage, UpdateFunc } from '../../storage/contract/interface.js'
+import type {
+  CreateOptions,
+  DeleteOptions,
+  GuaranteedUpdateOptions,
+  Storage,
+  UpdateFunc,
+} from '../../storage/contract/interface.js'
 import { checkPreconditions } from '../../storage/contract/preconditions.js'
 
 export class DryRunnableStorage {
@@ -16,7 +22,7 @@ export class DryRunnableStorage {
   async create(
     key: string,
     object: KubeObject,
-    options: { ttlSeconds?: number; signal?: CancelSignal },
+    options: CreateOptions<KubeObject>,
     dryRun: boolean,
   ): Promise<KubeObject> {
     if (!dryRun) return this.storage.create(key, object, options)

@@ -1,8 +1,14 @@
 /** Thread: pool. What a RegistryStore is made of. */
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
-import type { ObjectAttributes, Storage } from '../../storage/contract/interface.js'
-import type { CreateStrategy, DeleteStrategy, RequestContext, UpdateStrategy } from './strategy.js'
+import type { CreateOptions, ObjectAttributes, Storage } from '../../storage/contract/interface.js'
+import {
+  type CreateStrategy,
+  type DeleteStrategy,
+  type RequestContext,
+  signalOf,
+  type UpdateStrategy,
+} from './strategy.js'
 
 export type ValidateObject = (object: KubeObject) => Promise<void> | void
 export type ValidateObjectUpdate = (object: KubeObject, old: KubeObject) => Promise<void> | void
@@ -56,3 +62,12 @@ export interface RegistryStoreHooks<K extends KubeObject = KubeObject> {
   beginStatusUpdate?(object: K, old: K, context: RequestContext): Promise<Finish>
   afterDelete?(object: K, context: RequestContext): Promise<void> | void
 }
+
+/** What a request gives to the storage with its writes. What is decorated afterwards is not what was printed. */
+export const writerOf = (
+  { decorate }: Pick<RegistryStoreOptions, 'decorate'>,
+  context: RequestContext,
+): Pick<CreateOptions<KubeObject>, 'signal' | 'onPrinted'> => ({
+  ...signalOf(context),
+  ...(context.onPrinted === undefined || decorate !== undefined ? {} : { onPrinted: context.onPrinted }),
+})

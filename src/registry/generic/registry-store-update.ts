@@ -10,11 +10,12 @@ import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
 import { BegunWrite } from './begun-write.js'
 import type { DryRunnableStorage } from './dry-run-storage.js'
-import type {
-  RegistryStoreOptions,
-  UpdatedObjectInfo,
-  ValidateObject,
-  ValidateObjectUpdate,
+import {
+  type RegistryStoreOptions,
+  type UpdatedObjectInfo,
+  type ValidateObject,
+  type ValidateObjectUpdate,
+  writerOf,
 } from './registry-store-options.js'
 import { givenVersion, interpretStorageError, translated } from './storage-status.js'
 import { type CreateStrategy, type RequestContext, signalOf, type UpdateStrategy } from './strategy.js'
@@ -80,7 +81,7 @@ export class RegistryStoreUpdate {
     const storageOptions = {
       ignoreNotFound: mayCreate,
       ...(info.preconditions === undefined ? {} : { preconditions: info.preconditions }),
-      ...signalOf(context),
+      ...writerOf(this.#options, context),
     }
     try {
       const object = await translated(this.#options.groupResource, name, () =>

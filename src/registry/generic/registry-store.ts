@@ -19,7 +19,12 @@ import { beforeCreate } from './before-write.js'
 import { BegunWrite } from './begun-write.js'
 import { DryRunnableStorage } from './dry-run-storage.js'
 import { RegistryStoreDeletion } from './registry-store-deletion.js'
-import type { RegistryStoreOptions, UpdatedObjectInfo, ValidateObject } from './registry-store-options.js'
+import {
+  type RegistryStoreOptions,
+  type UpdatedObjectInfo,
+  type ValidateObject,
+  writerOf,
+} from './registry-store-options.js'
 import { createStrategyOf, RegistryStoreUpdate, type UpdateValidation } from './registry-store-update.js'
 import { translated } from './storage-status.js'
 import { type DeleteOptions, type Preconditions, type RequestContext, signalOf } from './strategy.js'
@@ -195,7 +200,7 @@ export class RegistryStore {
           this.#storage.create(
             key,
             object,
-            { ...(ttlSeconds > 0 ? { ttlSeconds } : {}), ...signalOf(context) },
+            { ...(ttlSeconds > 0 ? { ttlSeconds } : {}), ...writerOf(this.#options, context) },
             context.dryRun,
           ),
         ),

@@ -11,6 +11,7 @@ import type { Int64 } from '../../api/scalar-types.js'
 import type { GroupKind } from '../../api/status.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
+import type { OnPrinted } from '../../storage/contract/interface.js'
 
 /** What a strategy may know of the request that it serves. */
 export interface RequestContext {
@@ -33,6 +34,8 @@ export interface RequestContext {
   /** By the object that holds them, the names of whole numbers that a client wrote as 4.0. */
   wholeFloats?(): ParsedJson['wholeFloats']
   readonly signal?: CancelSignal
+  /** Is told of the JSON that was printed of what the request has written. */
+  readonly onPrinted?: OnPrinted<KubeObject>
 }
 
 /** The signal of a request, for calls that take one only when there is one. */

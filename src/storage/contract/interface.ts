@@ -6,6 +6,7 @@
  * Keys are relative to the storage prefix and start with the resource's own: `/pods/default/a`.
  */
 
+import type { PrintedObject } from '../../api/json/encode-draft.js'
 import type { AttributeSet, Selector } from '../../api/selector.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 
@@ -27,6 +28,23 @@ export interface Codec<T> {
   encode(object: T): Uint8Array
   /** Throws on bytes it cannot read. Every call gives a new object that the caller may change. */
   decode(bytes: Uint8Array): T
+  /** The same as encode(), for codecs that may find out on the way how the object is shown. The object is used up. */
+  encodePrinted?(object: T): EncodedObject
+}
+
+export interface EncodedObject {
+  readonly data: Uint8Array
+  /** The JSON of what will be read from the bytes. Undefined when that has to be decoded first. */
+  readonly printed?: PrintedObject
+}
+
+/** Is told of the JSON that was printed of an object that has been written, so that nobody prints it again. */
+export type OnPrinted<T> = (object: T, printed: PrintedObject) => void
+
+export interface CreateOptions<T> {
+  readonly ttlSeconds?: number
+  readonly signal?: CancelSignal
+  readonly onPrinted?: OnPrinted<T>
 }
 
 export interface ObjectAttributes {
@@ -132,6 +150,7 @@ export interface GuaranteedUpdateOptions<T> {
   readonly preconditions?: Preconditions
   readonly cachedExistingObject?: T
   readonly signal?: CancelSignal
+  readonly onPrinted?: OnPrinted<T>
 }
 
 export interface StorageStats {
@@ -142,7 +161,7 @@ export interface StorageStats {
 
 export interface Storage<T> {
   readonly versioner: Versioner<T>
-  create(key: string, object: T, options?: { ttlSeconds?: number; signal?: CancelSignal }): Promise<T>
+  create(key: string, object: T, options?: CreateOptions<T>): Promise<T>
   /** The object as it would be read after being written; its version stays. Nothing is stored. */
   asStored(object: T): T | Promise<T>
   /** Gives the object's last state, with the revision of the deletion. */

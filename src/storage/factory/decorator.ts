@@ -7,13 +7,13 @@ import type { KubeObject } from '../../api/object.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
-import type { RecordDraft } from '../../protocol/record-draft.js'
 import type { ObjectAttributes, Storage } from '../contract/interface.js'
 import type { KV } from '../contract/kv.js'
 import { objectVersioner } from '../contract/versioner.js'
 import { KVStore } from '../store/kv-store.js'
 import { MeteredKV } from '../store/metered-kv.js'
 import type { LeaseSource } from '../store/store-core.js'
+import type { Drafts } from '../store/written-object.js'
 import { openShared, type SharedHandle, SharedHandles } from './shared-handle.js'
 import { type StorageConfig, type StorageConfigForResource, transportKey } from './storage-config.js'
 
@@ -34,7 +34,7 @@ export interface StorageDecoratorOptions {
   readonly indexers?: readonly Indexer[]
   /** Whether objects of the resource may expire. */
   readonly leased?: boolean
-  readonly draftOf?: (object: KubeObject) => RecordDraft
+  readonly drafts?: Drafts<KubeObject>
 }
 
 export type StorageHandle = SharedHandle<Storage<KubeObject>>
@@ -76,7 +76,7 @@ export class RawStorages {
     }
   }
 
-  open({ config, resourcePrefix, newObject, leased, draftOf }: StorageDecoratorOptions): StorageHandle {
+  open({ config, resourcePrefix, newObject, leased, drafts }: StorageDecoratorOptions): StorageHandle {
     const backend = this.#backends.acquire(transportKey(config), () => this.#openBackend(config))
     const { kv, leases } = backend.value
     const metrics = this.#metricsOf?.(config.groupResource)
@@ -92,7 +92,7 @@ export class RawStorages {
       pathPrefix: config.prefix,
       resourcePrefix,
       ...(leased === undefined ? {} : { leased }),
-      ...(draftOf === undefined ? {} : { draftOf }),
+      ...(drafts === undefined ? {} : { drafts }),
     })
     return openShared<Storage<KubeObject>>(storage, () =>
       closeInOrder([() => storage.close(), () => backend.release()]),

@@ -5,12 +5,11 @@
 
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
-import type { CancelSignal } from '../../lib/cancellation.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
-import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isStorageError, keyNotFound, StorageError } from '../contract/errors.js'
 import type {
   Codec,
+  CreateOptions,
   DeleteOptions,
   GetOptions,
   GuaranteedUpdateOptions,
@@ -34,6 +33,7 @@ import { sampleStats } from './store-stats.js'
 import { guaranteedUpdate } from './store-update.js'
 import { openWatch } from './store-watch.js'
 import { StoredObjects } from './stored-object.js'
+import { type Drafts, writtenObject } from './written-object.js'
 
 export interface KVStoreOptions<T> {
   readonly kv: KV
@@ -53,11 +53,7 @@ export interface KVStoreOptions<T> {
    * when it is given a copy, because only the store knows the lease that an update without TTL has to keep.
    */
   readonly leased?: boolean
-  /**
-   * Makes the draft that the watch cache would otherwise have to decode. It is given the object as stored, without a
-   * version.
-   */
-  readonly draftOf?: (object: T) => RecordDraft
+  readonly drafts?: Drafts<T>
   readonly metrics?: StoreMetrics
 }
 
@@ -77,25 +73,24 @@ export class KVStore<T extends KubeObject> implements Storage<T> {
       keys: new KeySpace(options),
       leases: options.leases,
       leased: options.leased ?? false,
-      draftOf: options.draftOf,
+      drafts: options.drafts,
       metrics: options.metrics,
     }
   }
 
-  async create(key: string, object: T, options: { ttlSeconds?: number; signal?: CancelSignal } = {}): Promise<T> {
-    const { kv, objects, keys, leases, draftOf } = this.#core
+  async create(key: string, object: T, options: CreateOptions<T> = {}): Promise<T> {
+    const { kv, objects, keys, leases } = this.#core
     const storedKey = keys.object(key)
     if (this.#versionOf(object) !== 0) {
       throw new StorageError('resource-version-set', 'resourceVersion should not be set on objects to be created', {
         key: storedKey,
       })
     }
-    const data = objects.encode(object)
-    const written = objects.decodeUnversioned(data, storedKey)
-    const draft = draftOf?.(written)
+    const written = writtenObject(this.#core, storedKey, object, objects.encodePrinted(object))
+    const { draft, printed } = written
     const { ttlSeconds = 0, signal } = options
     const lease = ttlSeconds > 0 ? await leases.getLease(ttlSeconds, callOptions(signal)) : NO_LEASE
-    const value = await objects.seal(data, storedKey)
+    const value = await objects.seal(written.data, storedKey)
     const result = await kv.optimisticPut(storedKey, value, 0, {
       lease,
       ...(draft === undefined ? {} : { draft }),
@@ -104,8 +99,9 @@ export class KVStore<T extends KubeObject> implements Storage<T> {
     if (!result.succeeded) {
       throw new StorageError('key-exists', `key ${storedKey} exists already`, { key: storedKey })
     }
-    this.versioner.updateObject(written, result.revision)
-    return written
+    this.versioner.updateObject(written.object, result.revision)
+    if (printed !== undefined) options.onPrinted?.(written.object, printed)
+    return written.object
   }
 
   asStored(object: T): T {

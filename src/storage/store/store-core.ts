@@ -1,11 +1,11 @@
 /** Thread: any. What the parts of a KVStore (list, update, delete, watch) share. */
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
-import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isStorageError, keyNotFound, StorageError } from '../contract/errors.js'
 import type { CallOptions, KeyValue, KV, LeaseId } from '../contract/kv.js'
 import type { KeySpace } from '../contract/storage-key.js'
 import type { ObjectState, StoredObjects } from './stored-object.js'
+import type { Drafts } from './written-object.js'
 
 /** LeaseManager, as a KVStore sees it: may give one lease to many keys whose ends lie close together. */
 export interface LeaseSource {
@@ -18,7 +18,7 @@ export interface StoreCore<T> {
   readonly keys: KeySpace
   readonly leases: LeaseSource
   readonly leased: boolean
-  readonly draftOf: ((object: T) => RecordDraft) | undefined
+  readonly drafts: Drafts<T> | undefined
   readonly metrics: StoreMetrics | undefined
 }
 

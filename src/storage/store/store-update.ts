@@ -15,6 +15,7 @@ import { checkPreconditions } from '../contract/preconditions.js'
 import { AttemptedState } from './attempted-state.js'
 import { callOptions, type StoreCore } from './store-core.js'
 import type { ObjectState } from './stored-object.js'
+import { type WrittenObject, writtenObject } from './written-object.js'
 
 export async function guaranteedUpdate<T extends KubeObject>(
   core: StoreCore<T>,
@@ -27,7 +28,8 @@ export async function guaranteedUpdate<T extends KubeObject>(
   const attempted = await AttemptedState.open({ core, key, rules: options, signal }, suggestion)
   for (;;) {
     const attempt = await attempted.attempt((state) => attemptUpdate(key, state, tryUpdate, options))
-    const data = core.objects.encode(attempt.object)
+    const encoded = core.objects.encodePrinted(attempt.object)
+    const { data } = encoded
     if (!attempted.state.stale && equalBytes(data, attempted.state.data) && keepsLease(attempt, attempted.state)) {
       if (!attempted.isCurrent) {
         await attempted.read()
@@ -36,13 +38,15 @@ export async function guaranteedUpdate<T extends KubeObject>(
       const { state } = attempted
       if (!state.stale) return core.objects.decode(state.data, key, state.revision)
     }
-    const object = core.objects.decodeUnversioned(data, key)
-    const written = await write(core, key, attempted.state, { ...attempt, object }, data, signal)
-    if (written.succeeded) {
-      core.objects.versioner.updateObject(object, written.revision)
+    const written = writtenObject(core, key, attempt.object, encoded)
+    const { object, printed } = written
+    const result = await write(core, key, attempted.state, written, attempt.ttlSeconds, signal)
+    if (result.succeeded) {
+      core.objects.versioner.updateObject(object, result.revision)
+      if (printed !== undefined) options.onPrinted?.(object, printed)
       return object
     }
-    await attempted.take(written.kv)
+    await attempted.take(result.kv)
   }
 }
 
@@ -69,15 +73,14 @@ async function write<T>(
   core: StoreCore<T>,
   key: string,
   state: ObjectState<T>,
-  attempt: UpdateAttempt<T>,
-  data: Uint8Array,
+  { data, draft }: WrittenObject<T>,
+  ttlSeconds: number | undefined,
   signal: CancelSignal | undefined,
 ) {
-  const draft = core.draftOf?.(attempt.object)
   const value = await core.objects.seal(data, key)
   return core.kv.optimisticPut(key, value, state.revision, {
     getOnFailure: true,
-    lease: await leaseFor(core, state, attempt.ttlSeconds, signal),
+    lease: await leaseFor(core, state, ttlSeconds, signal),
     ...(draft === undefined ? {} : { draft }),
     ...callOptions(signal),
   })

@@ -4,7 +4,7 @@
  */
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
-import type { Codec, Versioner } from '../contract/interface.js'
+import type { Codec, EncodedObject, Versioner } from '../contract/interface.js'
 import type { KeyValue, LeaseId } from '../contract/kv.js'
 import { NO_LEASE } from '../contract/kv.js'
 import { isKeyServiceFailure, keyServiceUnreachable } from '../contract/transform-error.js'
@@ -52,6 +52,12 @@ export class StoredObjects<T> {
   encode(object: T): Uint8Array {
     this.versioner.prepareObjectForStorage(object)
     return this.#codec.encode(object)
+  }
+
+  /** The same, with the JSON of what will be read when the codec knows it. */
+  encodePrinted(object: T): EncodedObject {
+    this.versioner.prepareObjectForStorage(object)
+    return this.#codec.encodePrinted?.(object) ?? { data: this.#codec.encode(object) }
   }
 
   /**

@@ -34,7 +34,7 @@ export function encodeResponse(worker: WorkerRequest, status: number, object: Ku
   if (transformation === undefined) {
     if (accepted.serialization === 'protobuf')
       return encoded(worker, status, accepted, encodeProtobuf(shown, endpoint.schema))
-    const text = accepted.serialization === 'json' ? encodeText(shown, endpoint.schema) : undefined
+    const text = accepted.serialization === 'json' ? textOf(worker, object, shown) : undefined
     return response(worker, status, accepted, text, shown)
   }
   const { as, version } = transformation
@@ -51,6 +51,14 @@ export function encodeResponse(worker: WorkerRequest, status: number, object: Ku
         )
       : partialObjectMetadata(object, version, endpoint.rules)
   return response(worker, status, accepted, undefined, tree)
+}
+
+/** What was written was printed for memory, in the memory version: the answer is that text with its revision. */
+function textOf(worker: WorkerRequest, object: KubeObject, shown: KubeObject): string {
+  const { schema, memorySchema } = worker.endpoint
+  const printed = shown === object && schema === memorySchema ? worker.printed(object) : undefined
+  if (printed === undefined) return encodeText(shown, schema)
+  return printed.head + (metadataOf(object).resourceVersion ?? '') + printed.tail
 }
 
 export function encodeList(worker: WorkerRequest, list: ListResult<KubeObject>): EncodedResponse {

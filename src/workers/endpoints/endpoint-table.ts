@@ -7,7 +7,7 @@ import {
   type GroupVersionKind,
   parseGroupVersion,
 } from '../../api/group-version.js'
-import { encodeDraft } from '../../api/json/encode-draft.js'
+import { draftOfPrinted, printObject } from '../../api/json/encode-draft.js'
 import { fieldsOf } from '../../api/json/field-spec.js'
 import { type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
 import type { RequestInfo } from '../../api/request-info.js'
@@ -310,7 +310,10 @@ export class EndpointTable {
       newObject: () => ({}),
       getAttributes: (object) => attributesOf(object, stored),
       ...(stored.rules.expires === undefined ? {} : { leased: true }),
-      draftOf: (object) => encodeDraft(object, schema, stored.fields),
+      drafts: {
+        print: (object) => printObject(object, schema),
+        draftOf: (object, printed) => draftOfPrinted(object, printed, stored.fields),
+      },
     })
     this.#storages.set(stored.name, handle)
     return handle

@@ -2,7 +2,9 @@
 
 import type { AdmissionChain } from '../../admission/chain.js'
 import type { JsonPath } from '../../api/json/decode.js'
+import type { PrintedObject } from '../../api/json/encode-draft.js'
 import type { ParsedJson } from '../../api/json/parse.js'
+import type { KubeObject } from '../../api/object.js'
 import type { Authorizer } from '../../auth/interface.js'
 import type { CancelSignal } from '../../lib/cancellation.js'
 import type { Clock } from '../../lib/clock.js'
@@ -31,6 +33,7 @@ export class WorkerRequest {
   readonly #annotations = new Map<string, string>()
   #emptied: readonly JsonPath[] = []
   #wholeFloats: ParsedJson['wholeFloats']
+  #written: { readonly object: KubeObject; readonly printed: PrintedObject } | undefined
   #outcomes: ((succeeded: boolean) => Promise<void> | void)[] = []
   readonly #clock: Clock
 
@@ -61,6 +64,15 @@ export class WorkerRequest {
 
   readonly noteWholeFloats = (wholeFloats: ParsedJson['wholeFloats']): void => {
     this.#wholeFloats = wholeFloats
+  }
+
+  readonly #notePrinted = (object: KubeObject, printed: PrintedObject): void => {
+    this.#written = { object, printed }
+  }
+
+  /** The JSON of an object, in the memory version, that this request has written; undefined for any other object. */
+  printed(object: KubeObject): PrintedObject | undefined {
+    return this.#written?.object === object ? this.#written.printed : undefined
   }
 
   readonly addAnnotation = (key: string, value: string): void => {
@@ -125,6 +137,7 @@ export class WorkerRequest {
       addWarning: this.addWarning,
       emptied: () => this.#emptied,
       wholeFloats: () => this.#wholeFloats,
+      onPrinted: this.#notePrinted,
       ...(this.signal === undefined ? {} : { signal: this.signal }),
     }
   }

@@ -5,13 +5,14 @@
  * a webhook is asked by who reads (registry/generic/converting-storage.ts), not by a codec.
  */
 import { formatGroupVersion, parseGroupVersion } from '../../api/group-version.js'
-import { encodeUntyped } from '../../api/json/encode.js'
+import { cutUntyped, encodeUntyped } from '../../api/json/encode.js'
+import { printedAround, withoutRevision } from '../../api/json/encode-draft.js'
 import { parseJson } from '../../api/json/parse.js'
 import { isJsonObject, type Json, type JsonObject, type KubeObject } from '../../api/object.js'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
 import { newUnknown } from '../../api/status.js'
 import type { CompiledSchema } from '../../apiextensions/schema/interface.js'
-import type { Codec } from '../../storage/contract/interface.js'
+import type { Codec, EncodedObject } from '../../storage/contract/interface.js'
 
 export class CustomCodec implements Codec<KubeObject> {
   readonly #definition: ResourceDefinition
@@ -27,6 +28,17 @@ export class CustomCodec implements Codec<KubeObject> {
   encode(object: KubeObject): Uint8Array {
     const stored = object.apiVersion === this.#apiVersion ? object : { ...object, apiVersion: this.#apiVersion }
     return Buffer.from(`${encodeUntyped(stored as unknown as Json)}\n`)
+  }
+
+  /** What is stored is what is shown, less the revision: one print makes both, unless reading would put defaults in. */
+  encodePrinted(object: KubeObject): EncodedObject {
+    const { kind, storageVersion } = this.#definition
+    const schema = object.apiVersion === this.#apiVersion && object.kind === kind && this.#schemaOf(storageVersion)
+    if (!schema) return { data: this.encode(object) }
+    const cut = cutUntyped(object as JsonObject, 'resourceVersion')
+    const data = Buffer.from(`${withoutRevision(cut)}\n`)
+    const { changed } = schema.admit(object as JsonObject, { origin: 'stored' })
+    return changed ? { data } : { data, printed: printedAround(cut) }
   }
 
   decode(bytes: Uint8Array): KubeObject {

@@ -20,16 +20,26 @@ t.test('a create that never got there is reported the same way, and can be made 
 
 t.test('drafts go to the key-value store with what they are drafts of', async (t) => {
   const drafted: Pod[] = []
-  const draftOf = (pod: Pod) => {
-    drafted.push(structuredClone(pod))
-    return { uid: pod.metadata?.uid ?? '', labels: [], fields: [], body: new Uint8Array(0), revisionOffset: 0 }
+  const drafts = {
+    print: (pod: Pod) => ({ head: pod.metadata?.uid ?? '', tail: pod.spec?.note ?? '' }),
+    draftOf: (pod: Pod) => {
+      drafted.push(structuredClone(pod))
+      return { uid: pod.metadata?.uid ?? '', labels: [], fields: [], body: new Uint8Array(0), revisionOffset: 0 }
+    },
   }
-  const { kv, store } = openPods({ draftOf })
+  const { kv, store } = openPods({ drafts })
+  const told: { readonly object: Pod; readonly tail: string }[] = []
+  const onPrinted = (object: Pod, { tail }: { readonly tail: string }) => void told.push({ object, tail })
   await store.create(KEY, makePod('foo', 'ns', { uid: 'A' }))
   t.equal(kv.lastWrite?.draft?.uid, 'A')
-  await store.guaranteedUpdate(KEY, (pod) => withNote(pod, 'x'))
+  const updated = await store.guaranteedUpdate(KEY, (pod) => withNote(pod, 'x'), { onPrinted })
   t.equal(drafted[1]?.spec?.note, 'x')
   t.equal(drafted[1]?.metadata?.resourceVersion, undefined, 'as stored, without version')
+  t.equal(told.length, 1)
+  t.equal(told[0]?.object, updated, 'the writer is told of what was printed')
+  t.equal(told[0]?.tail, 'x')
+  await store.guaranteedUpdate(KEY, (object) => ({ object }), { onPrinted })
+  t.equal(told.length, 1, 'and of nothing when nothing is written')
 })
 
 t.test('prefixes are taken with and without slashes; a resource prefix must name something', async (t) => {

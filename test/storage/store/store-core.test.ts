@@ -15,7 +15,7 @@ async function open() {
     keys: new KeySpace({ pathPrefix: '/registry', resourcePrefix: '/pods' }),
     leases: { getLease: async () => 0n },
     leased: false,
-    draftOf: undefined,
+    drafts: undefined,
     metrics: undefined,
   }
   return { memory, kv, core }
