@@ -7,7 +7,14 @@ import type { FieldPresence, FieldSchema, ScalarKind, StructSchema, TypeSchema }
 import { zeroOfKind } from '../zero-values.js'
 
 export type TypePlan =
-  | { readonly op: 'scalar'; readonly kind: ScalarKind; readonly goType: string; readonly objects?: StructPlan }
+  | {
+      readonly op: 'scalar'
+      readonly kind: ScalarKind
+      readonly goType: string
+      readonly objects?: StructPlan
+      /** The fields of one manager: managed-fields/field-texts.ts has their text. */
+      readonly isFieldSet?: boolean
+    }
   | { readonly op: 'struct'; readonly goType: string; readonly struct: StructPlan }
   | { readonly op: 'list'; readonly goType: string; readonly items: TypePlan }
   | { readonly op: 'map'; readonly goType: string; readonly values: TypePlan }
@@ -153,6 +160,7 @@ export function typePlan(schema: TypeSchema): TypePlan {
         kind: schema.kind,
         goType: GO_TYPES[schema.kind],
         ...(schema.objects === undefined ? {} : { objects: planOf(schema.objects) }),
+        ...(schema.kind === 'any' && schema.name === 'FieldsV1' ? { isFieldSet: true } : {}),
       }
   }
 }

@@ -9,6 +9,7 @@ import { parseJson } from '../json/parse.js'
 import { setMember } from '../json/reader.js'
 import { JsonSyntaxError } from '../json/syntax-error.js'
 import { fill } from '../json/type-plan.js'
+import { fieldTexts } from '../managed-fields/field-texts.js'
 import type { Json, JsonObject } from '../object.js'
 import { canonicalQuantity, QuantityError } from '../quantity.js'
 import type { StructSchema } from '../schema.js'
@@ -208,7 +209,8 @@ class MessageDecoder {
       case Op.intOrString:
         return this.#intOrString(end)
       case Op.raw:
-        return this.#raw(end)
+      case Op.fieldSet:
+        return this.#raw(field.op === Op.fieldSet, end)
       case Op.strings:
         return this.#strings(0x0a, end)
       default:
@@ -262,7 +264,7 @@ class MessageDecoder {
     throw new ProtobufError(`a value that is neither a number nor a string but of type ${type}`)
   }
 
-  #raw(end: number): Json | undefined {
+  #raw(isFieldSet: boolean, end: number): Json | undefined {
     let raw: Buffer | undefined
     const reader = this.#reader
     while (reader.at < end) {
@@ -271,8 +273,11 @@ class MessageDecoder {
       else reader.skip(tag, end)
     }
     if (raw === undefined || raw.length === 0) return undefined
+    const isRequest = this.#left <= MAX_DECODED_VALUES
+    const known = isFieldSet && !isRequest ? fieldTexts.setOf(raw.toString()) : undefined
+    if (known !== undefined) return known
     try {
-      if (this.#left <= MAX_DECODED_VALUES) checkJsonSize(raw)
+      if (isRequest) checkJsonSize(raw)
       return parseJson(raw).value
     } catch (error) {
       if (error instanceof JsonSyntaxError) throw new ProtobufError(`raw JSON: ${error.message}`)

@@ -3,7 +3,8 @@
  * key, values that are no pointers even when they are zero. Everything is written backwards, see BackwardWriter.
  */
 import { parseDuration } from '../duration.js'
-import { printRaw } from '../json/encode.js'
+import { printRaw } from '../json/print-raw.js'
+import { fieldTexts } from '../managed-fields/field-texts.js'
 import type { Json, JsonObject, KubeObject } from '../object.js'
 import type { StructSchema } from '../schema.js'
 import { BackwardWriter } from './backward-writer.js'
@@ -152,7 +153,10 @@ function writeValue(value: Json, field: MessageField): void {
       writer.double(Number(value))
       return
     case Op.raw:
-      writeRaw(value)
+      writeRaw(printRaw(value))
+      return
+    case Op.fieldSet:
+      writeRaw(isObject(value) ? fieldTexts.textOf(value) : printRaw(value))
       return
     case Op.strings:
       writeStrings(value, field)
@@ -230,9 +234,9 @@ function writeIntOrString(value: number | string): void {
   writer.varint(writer.length - before)
 }
 
-function writeRaw(value: Json): void {
+function writeRaw(text: string): void {
   const before = writer.length
-  writer.string(printRaw(value))
+  writer.string(text)
   writer.byte(0x0a)
   writer.varint(writer.length - before)
 }

@@ -33,6 +33,8 @@ export const Op = {
   schemaOrArray: 15,
   schemaOrBool: 16,
   schemaOrStrings: 17,
+  /** A FieldsV1, whose text managed-fields/field-texts.ts may know; else as raw. */
+  fieldSet: 18,
 } as const
 export type Op = (typeof Op)[keyof typeof Op]
 
@@ -185,12 +187,14 @@ const UNION_OPS: Readonly<Record<string, Op>> = lookupTable({
   JSONSchemaPropsOrStringArray: Op.schemaOrStrings,
 })
 
+const NAMED_OPS: Readonly<Record<string, Op>> = lookupTable({ ...UNION_OPS, FieldsV1: Op.fieldSet })
+
 function opOf(type: TypeSchema): Op {
   if (type.kind === 'struct') return Op.message
   // Within a map or wrapped, a list is of strings.
   if (type.kind === 'list') return Op.strings
   if (type.kind === 'map') throw new Error('a map of maps has no form on the wire')
-  return type.kind === 'any' ? (UNION_OPS[type.name ?? ''] ?? Op.raw) : SCALAR_OPS[type.kind]
+  return type.kind === 'any' ? (NAMED_OPS[type.name ?? ''] ?? Op.raw) : SCALAR_OPS[type.kind]
 }
 
 function wireOf(op: Op): number {

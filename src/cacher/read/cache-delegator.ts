@@ -10,6 +10,7 @@ import { systemClock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import { keyNotFound, StorageError } from '../../storage/contract/errors.js'
 import type {
+  CachedText,
   CreateOptions,
   DeleteOptions,
   GetOptions,
@@ -126,7 +127,15 @@ export class CacheDelegator<T> implements Storage<T> {
   }
 
   async guaranteedUpdate(key: string, tryUpdate: UpdateFunc<T>, options: GuaranteedUpdateOptions<T> = {}): Promise<T> {
-    return this.#storage.guaranteedUpdate(key, tryUpdate, this.#withSuggestion(key, options))
+    const storedKey = this.#keys.object(key)
+    const cachedExistingText = this.#look(ANY.revision, (snapshot) => {
+      const record = snapshot.get(storedKey)
+      return record && this.#text(record)
+    })
+    if (cachedExistingText === undefined) return this.#storage.guaranteedUpdate(key, tryUpdate, options)
+    const cachedExistingObject = cachedExistingText.read()
+    const suggestion = { cachedExistingText, cachedExistingObject }
+    return this.#storage.guaranteedUpdate(key, tryUpdate, { ...options, ...suggestion })
   }
 
   count(key: string): Promise<number> {
@@ -194,6 +203,11 @@ export class CacheDelegator<T> implements Storage<T> {
       return record && this.#toObject(record, record.modRevision)
     })
     return cachedExistingObject === undefined ? options : { ...options, cachedExistingObject }
+  }
+
+  #text(record: RecordView): CachedText<T> {
+    const body = Buffer.from(record.body())
+    return { body, read: () => this.#options.decodeBody(body) }
   }
 
   #toObject(record: RecordView, revision: number): T {

@@ -3,7 +3,7 @@
  * with that key already is not written by the server; so a rewrite can be stopped at any moment and begun again, and the
  * place where it was is only a matter of time saved.
  */
-import { printRaw } from '../../api/json/encode.js'
+import { printRaw } from '../../api/json/print-raw.js'
 import type { JsonObject } from '../../api/object.js'
 import { type ApiClient, ApiFailure, messageOf } from './api-client.js'
 import type { RewriteTarget } from './rewrite-targets.js'

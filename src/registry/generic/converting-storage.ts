@@ -80,7 +80,7 @@ export class ConvertingStorage implements Storage<KubeObject> {
     tryUpdate: UpdateFunc<KubeObject>,
     options: GuaranteedUpdateOptions<KubeObject> = {},
   ): Promise<KubeObject> {
-    const { cachedExistingObject: _, onPrinted: _printed, ...rest } = options
+    const { cachedExistingObject: _, cachedExistingText: _text, onPrinted: _printed, ...rest } = options
     const converted: UpdateFunc<KubeObject> = async (current, meta) => {
       const attempt = await tryUpdate(await this.#shown(current, options.signal), meta)
       return { ...attempt, object: await this.#toStorage(attempt.object, options.signal) }

@@ -1,7 +1,7 @@
 /** Thread: pool. What claims, classes and slices of devices have in common: names, configurations, taints, tolerations. */
 import { duplicate, type FieldPath, invalid, notSupported, required, tooLong, tooMany } from '../../api/field-error.js'
 import type { Device, DeviceConfiguration, DeviceToleration } from '../../api/generated/kinds/resource.v1.js'
-import { printRaw } from '../../api/json/encode.js'
+import { printRaw } from '../../api/json/print-raw.js'
 import type { Json } from '../../api/object.js'
 import {
   dnsSubdomain,

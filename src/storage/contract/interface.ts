@@ -149,8 +149,18 @@ export interface GuaranteedUpdateOptions<T> {
   readonly ignoreNotFound?: boolean
   readonly preconditions?: Preconditions
   readonly cachedExistingObject?: T
+  /** The JSON that cachedExistingObject was read from. */
+  readonly cachedExistingText?: CachedText<T>
   readonly signal?: CancelSignal
   readonly onPrinted?: OnPrinted<T>
+}
+
+/** An object as memory has it, for who wants to know whether another one prints so too. */
+export interface CachedText<T> {
+  /** A copy. */
+  readonly body: Uint8Array
+  /** The object anew. */
+  read(): T
 }
 
 export interface StorageStats {

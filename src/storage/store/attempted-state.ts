@@ -7,6 +7,7 @@
  *   current   ──attempt failed──▶ the failure is final
  */
 import type { CancelSignal } from '../../lib/cancellation.js'
+import type { CachedText } from '../contract/interface.js'
 import type { KeyValue } from '../contract/kv.js'
 import { readState, type StateRules, type StoreCore, stateOf, throwIfCancelled } from './store-core.js'
 import type { ObjectState } from './stored-object.js'
@@ -16,6 +17,8 @@ export interface AttemptedKey<T> {
   readonly key: string
   readonly rules: StateRules
   readonly signal: CancelSignal | undefined
+  /** What the suggestion was read from; undefined when its text tells nothing. */
+  readonly text?: CachedText<T> | undefined
 }
 
 export class AttemptedState<T> {
@@ -31,10 +34,10 @@ export class AttemptedState<T> {
 
   /** Begins with the suggestion, or with what is stored when there is none. */
   static async open<T>(attempted: AttemptedKey<T>, suggestion: T | undefined): Promise<AttemptedState<T>> {
-    const { core, key, rules, signal } = attempted
+    const { core, key, rules, signal, text } = attempted
     return suggestion === undefined
       ? new AttemptedState(attempted, await readState(core, key, rules, signal), true)
-      : new AttemptedState(attempted, core.objects.suggestedState(suggestion), false)
+      : new AttemptedState(attempted, core.objects.suggestedState(suggestion, text), false)
   }
 
   get state(): ObjectState<T> {

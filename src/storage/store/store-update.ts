@@ -14,8 +14,8 @@ import { type LeaseId, NO_LEASE } from '../contract/kv.js'
 import { checkPreconditions } from '../contract/preconditions.js'
 import { AttemptedState } from './attempted-state.js'
 import { callOptions, type StoreCore } from './store-core.js'
-import type { ObjectState } from './stored-object.js'
-import { type WrittenObject, writtenObject } from './written-object.js'
+import { type ObjectState, TextState } from './stored-object.js'
+import { isSameText, type WrittenObject, writtenObject } from './written-object.js'
 
 export async function guaranteedUpdate<T extends KubeObject>(
   core: StoreCore<T>,
@@ -23,32 +23,41 @@ export async function guaranteedUpdate<T extends KubeObject>(
   tryUpdate: UpdateFunc<T>,
   options: GuaranteedUpdateOptions<T>,
 ): Promise<T> {
-  const { cachedExistingObject, signal } = options
+  const { cachedExistingObject, cachedExistingText, signal } = options
   const suggestion = core.leased ? undefined : cachedExistingObject
-  const attempted = await AttemptedState.open({ core, key, rules: options, signal }, suggestion)
+  const text = core.drafts?.isOneText === true ? cachedExistingText : undefined
+  const attempted = await AttemptedState.open({ core, key, rules: options, signal, text }, suggestion)
   for (;;) {
     const attempt = await attempted.attempt((state) => attemptUpdate(key, state, tryUpdate, options))
     const encoded = core.objects.encodePrinted(attempt.object)
-    const { data } = encoded
-    if (!attempted.state.stale && equalBytes(data, attempted.state.data) && keepsLease(attempt, attempted.state)) {
+    const printed = attempted.state instanceof TextState ? writtenObject(core, key, attempt.object, encoded) : undefined
+    if (!printsOtherwise(attempted.state, printed) && keepsState(attempt, attempted.state, encoded.data)) {
       if (!attempted.isCurrent) {
         await attempted.read()
-        if (!equalBytes(data, attempted.state.data)) continue
+        if (!equalBytes(encoded.data, attempted.state.data)) continue
       }
       const { state } = attempted
       if (!state.stale) return core.objects.decode(state.data, key, state.revision)
     }
-    const written = writtenObject(core, key, attempt.object, encoded)
-    const { object, printed } = written
+    const written = printed ?? writtenObject(core, key, attempt.object, encoded)
     const result = await write(core, key, attempted.state, written, attempt.ttlSeconds, signal)
     if (result.succeeded) {
-      core.objects.versioner.updateObject(object, result.revision)
-      if (printed !== undefined) options.onPrinted?.(object, printed)
-      return object
+      core.objects.versioner.updateObject(written.object, result.revision)
+      if (written.printed !== undefined) options.onPrinted?.(written.object, written.printed)
+      return written.object
     }
     await attempted.take(result.kv)
   }
 }
+
+/** True only when it is certain that something has changed. */
+function printsOtherwise<T>(state: ObjectState<T>, written: WrittenObject<T> | undefined): boolean {
+  if (written?.draft === undefined || !(state instanceof TextState)) return false
+  return !isSameText(written.draft, state.text.body)
+}
+
+const keepsState = <T>(attempt: UpdateAttempt<T>, state: ObjectState<T>, data: Uint8Array): boolean =>
+  !state.stale && keepsLease(attempt, state) && equalBytes(data, state.data)
 
 async function attemptUpdate<T extends KubeObject>(
   key: string,

@@ -4,7 +4,7 @@
  */
 import type { StoreMetrics } from '../../metrics/store-metrics.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
-import type { Codec, EncodedObject, Versioner } from '../contract/interface.js'
+import type { CachedText, Codec, EncodedObject, Versioner } from '../contract/interface.js'
 import type { KeyValue, LeaseId } from '../contract/kv.js'
 import { NO_LEASE } from '../contract/kv.js'
 import { isKeyServiceFailure, keyServiceUnreachable } from '../contract/transform-error.js'
@@ -32,6 +32,29 @@ export interface StoredObjectsOptions<T> {
 }
 
 const NO_DATA = new Uint8Array(0)
+
+/** A suggested state whose text is known, and whose bytes are not yet. */
+export class TextState<T> implements ObjectState<T> {
+  readonly object: T
+  readonly revision: number
+  readonly text: CachedText<T>
+  readonly stale = false
+  readonly lease = NO_LEASE
+  readonly #encode: () => Uint8Array
+  #data: Uint8Array | undefined
+
+  constructor(object: T, revision: number, text: CachedText<T>, encode: () => Uint8Array) {
+    this.object = object
+    this.revision = revision
+    this.text = text
+    this.#encode = encode
+  }
+
+  get data(): Uint8Array {
+    this.#data ??= this.#encode()
+    return this.#data
+  }
+}
 
 export class StoredObjects<T> {
   readonly versioner: Versioner<T>
@@ -131,9 +154,13 @@ export class StoredObjects<T> {
     return { object: undefined, revision: kv.modRevision, data: NO_DATA, stale: true, lease: kv.lease }
   }
 
-  /** The state that a caller's copy suggests, which may be out of date. The copy itself is not changed. */
-  suggestedState(object: T): ObjectState<T> {
+  /**
+   * The state that a caller's copy suggests, which may be out of date. The copy itself is not changed. With a text to read it from again
+   * its bytes are made only when somebody asks: an update that prints otherwise has changed something, whatever the bytes are.
+   */
+  suggestedState(object: T, text?: CachedText<T>): ObjectState<T> {
     const revision = this.versioner.objectResourceVersion(object)
+    if (text !== undefined) return new TextState(object, revision, text, () => this.encode(text.read()))
     const data = this.encode(object)
     this.versioner.updateObject(object, revision)
     return { object, revision, data, stale: false, lease: NO_LEASE }

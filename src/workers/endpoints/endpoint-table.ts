@@ -311,6 +311,8 @@ export class EndpointTable {
       getAttributes: (object) => attributesOf(object, stored),
       ...(stored.rules.expires === undefined ? {} : { leased: true }),
       drafts: {
+        // The owner puts the revision of a custom object at another place when it scans what is stored.
+        isOneText: this.#options.scheme.defined(stored.name) === undefined,
         print: (object) => printObject(object, schema),
         draftOf: (object, printed) => draftOfPrinted(object, printed, stored.fields),
       },

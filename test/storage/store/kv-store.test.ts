@@ -21,6 +21,7 @@ t.test('a create that never got there is reported the same way, and can be made 
 t.test('drafts go to the key-value store with what they are drafts of', async (t) => {
   const drafted: Pod[] = []
   const drafts = {
+    isOneText: false,
     print: (pod: Pod) => ({ head: pod.metadata?.uid ?? '', tail: pod.spec?.note ?? '' }),
     draftOf: (pod: Pod) => {
       drafted.push(structuredClone(pod))

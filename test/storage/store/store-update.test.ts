@@ -208,3 +208,42 @@ t.test('a lease comes, stays and goes as the update says', async (t) => {
   await update('c', 0)
   t.equal(await leaseOf(), 0n, 'to make it immortal is a change')
 })
+
+t.test(
+  'an update that prints as memory does writes nothing; one that prints otherwise needs no bytes to tell',
+  async (t) => {
+    const print = (pod: Pod) => ({ head: `{"note":"${pod.spec?.note ?? ''}","resourceVersion":"`, tail: '"}' })
+    const drafts = {
+      isOneText: true,
+      print,
+      draftOf: (pod: Pod) => {
+        const { head, tail } = print(pod)
+        return { uid: '', labels: [], fields: [], body: Buffer.from(head + tail), revisionOffset: head.length }
+      },
+    }
+    const { kv, store } = openPods({ drafts })
+    const stored = await store.create(KEY, makePod('foo', 'ns', { note: 'a' }))
+    let reads = 0
+    const suggestion = (pod: Pod) => {
+      const { head, tail } = print(pod)
+      const body = Buffer.from(head + pod.metadata?.resourceVersion + tail)
+      const read = (): Pod => {
+        reads++
+        return structuredClone(pod)
+      }
+      return { cachedExistingObject: structuredClone(pod), cachedExistingText: { body, read } }
+    }
+    kv.calls.length = 0
+    const same = await store.guaranteedUpdate(KEY, (object) => ({ object }), suggestion(stored))
+    t.same(kv.calls, ['get'], 'what memory has may be old, so it is looked at')
+    t.same(same, stored)
+    t.equal(reads, 1)
+    kv.calls.length = 0
+    const changed = await store.guaranteedUpdate(KEY, (pod) => withNote(pod, 'b'), suggestion(stored))
+    t.same(kv.calls, ['put'])
+    t.equal(reads, 1)
+    const stale = await store.guaranteedUpdate(KEY, (pod) => withNote(pod, 'a'), suggestion(stored))
+    t.equal(stale.spec?.note, 'a', 'a suggestion that is old does not hide that something changes')
+    t.not(stale.metadata?.resourceVersion, changed.metadata?.resourceVersion)
+  },
+)
