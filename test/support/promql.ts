@@ -28,7 +28,7 @@ interface Token {
   readonly text: string
 }
 
-function tokens(text: string): Token[] {
+export function tokens(text: string): Token[] {
   const found: Token[] = []
   const end = text.trimEnd().length
   TOKEN.lastIndex = 0

@@ -1,0 +1,229 @@
+/** Everything that clients do in a run: preparation, lanes until the signal, and a last look when all is healed. */
+import { setMaxListeners } from 'node:events'
+import { until } from '../../support/until.js'
+import type { CheckOptions } from '../check/verdict.js'
+import { type Collection, Follower, listStep, watchStep } from './followers.js'
+import type { ServerAddress } from './http-exchange.js'
+import { runLane, SharedNames } from './lane.js'
+import { ObjectClient } from './object-client.js'
+import { listObjects } from './readers.js'
+import type { Recorder } from './recorder.js'
+import {
+  CONFIG_MAPS,
+  EVENTS,
+  LEASES,
+  LIMITED_MOST,
+  LIMITED_NAMESPACE,
+  type LoadResource,
+  NAMESPACE,
+  prefixOf,
+  SECRETS,
+  SERVICES,
+  WIDGETS,
+} from './resources.js'
+import { configMap, DEPENDENT, Families, type RegisterLoad, registerStep } from './writers.js'
+
+export interface WorkloadOptions {
+  readonly servers: readonly ServerAddress[]
+  readonly recorder: Recorder
+  readonly seed: number
+  /** A garbage collector is at work at the servers. */
+  readonly families: boolean
+  readonly widgets: boolean
+  /** Names begin so: another load on the same store takes another one. */
+  readonly stem?: string
+  readonly pauseMs?: number
+  /** What a healed cluster may take to answer again. */
+  readonly patienceMs?: number
+}
+
+/** Some twenty lanes make a few hundred requests a second so. */
+const PAUSE_MS = 60
+
+/** On a machine that does other things too. */
+const HEALED_WITHIN_MS = 120_000
+
+/** What holds for this load besides; requests of controllers are in nobody's history. */
+export const CHECKS: CheckOptions = {
+  limits: [{ prefix: prefixOf(SECRETS, LIMITED_NAMESPACE), most: LIMITED_MOST }],
+  shared: [`${prefixOf(CONFIG_MAPS)}${DEPENDENT}`],
+}
+
+export class Workload {
+  readonly #options: WorkloadOptions
+  readonly #clients: readonly ObjectClient[]
+  readonly #collections: readonly Collection[]
+  readonly #families = new Families()
+  #followers: Follower[] = []
+  readonly #patienceMs: number
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options
+    this.#patienceMs = options.patienceMs ?? HEALED_WITHIN_MS
+    this.#clients = options.servers.map((server) => new ObjectClient(server, options.recorder))
+    const resources = [CONFIG_MAPS, LEASES, EVENTS, SERVICES, ...(options.widgets ? [WIDGETS] : [])]
+    this.#collections = [
+      ...resources.map((resource) => ({ resource, namespace: NAMESPACE })),
+      { resource: SECRETS, namespace: LIMITED_NAMESPACE },
+    ]
+  }
+
+  /** Namespaces, the quota and the definition of widgets; whatever is there already stays. */
+  async prepare(): Promise<void> {
+    const [server] = this.#options.servers
+    for (const { path, body } of preparations(this.#options.widgets))
+      await until(
+        async () => {
+          const answer = await server!.exchange({ method: 'POST', path, body })
+          return answer !== undefined && (answer.status < 300 || answer.status === 409)
+        },
+        { what: `${path} to be prepared`, deadlineMs: this.#patienceMs },
+      )
+    await this.#served()
+  }
+
+  /** Every collection is served by every server; gives the revision of the last list. */
+  async #served(): Promise<void> {
+    const { servers, recorder } = this.#options
+    for (const server of servers)
+      for (const collection of this.#collections)
+        await until(
+          async () => (await listObjects(server, recorder, { ...collection, match: 'fresh' })) !== undefined,
+          {
+            what: `${server.name} to list ${collection.resource.name}`,
+            deadlineMs: this.#patienceMs,
+          },
+        )
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    setMaxListeners(0, signal)
+    const { servers, recorder, seed, pauseMs = PAUSE_MS } = this.#options
+    const over = new AbortController()
+    this.#followers = servers.flatMap((server) =>
+      this.#collections.map((collection) => new Follower(server, recorder, collection, recorder.newest)),
+    )
+    for (const follower of this.#followers) follower.start(over.signal)
+    const steps = [
+      ...this.#writers(),
+      ...servers.map((server) => listStep(server, recorder, this.#collections)),
+      ...servers.map(() => watchStep(servers, recorder, this.#collections, signal)),
+    ]
+    await Promise.all(steps.map((step, i) => runLane({ seed, signal, pauseMs }, i, step)))
+  }
+
+  #writers(): ReturnType<typeof registerStep>[] {
+    const { families, widgets, stem = 'r' } = this.#options
+    const shared = (resource: LoadResource, more: Partial<RegisterLoad> = {}) => {
+      // More names than the quota allows objects.
+      const names = new SharedNames({ stem, count: more.onlyLife ? 2 * LIMITED_MOST : 4, uses: 40 })
+      const load = { resource, namespace: NAMESPACE, names, ...more }
+      return this.#clients.map((client) => registerStep({ client, ...load }))
+    }
+    return [
+      ...shared(CONFIG_MAPS),
+      ...shared(CONFIG_MAPS),
+      ...shared(LEASES),
+      ...shared(EVENTS),
+      ...shared(SERVICES, { onlyLife: true }),
+      ...shared(SECRETS, { onlyLife: true, namespace: LIMITED_NAMESPACE }),
+      ...(widgets ? shared(WIDGETS) : []),
+      ...(families ? this.#clients.map((client) => this.#families.step(client)) : []),
+    ]
+  }
+
+  /** Once all is healed: everything answers, every follower comes to a last write, dependents have gone with their owners. */
+  async finish(): Promise<string[]> {
+    const { servers, recorder, stem = 'r' } = this.#options
+    await this.#served()
+    const [client] = this.#clients
+    for (const { resource, namespace } of this.#collections.filter(({ namespace }) => namespace === NAMESPACE)) {
+      const place = { resource, namespace, name: `zz-${stem}` }
+      let revision: number | undefined
+      await until(
+        async () => {
+          const object = await client!.apply(place)
+          revision = object && Number(object.metadata.resourceVersion)
+          return revision !== undefined
+        },
+        { what: `a last ${resource.name}`, deadlineMs: this.#patienceMs },
+      )
+      recorder.add({ kind: 'end', prefix: prefixOf(resource, namespace), revision: revision! })
+    }
+    const problems = this.#options.families ? await this.#orphans() : []
+    await this.#followed()
+    await this.#served()
+    for (const server of servers) server.close()
+    return problems
+  }
+
+  /** A follower that does not come to the end is told by the check of the history. */
+  async #followed(): Promise<void> {
+    const ends = this.#options.recorder.records.filter((record) => record.kind === 'end')
+    const deadline = performance.now() + this.#patienceMs
+    const isThere = (): boolean =>
+      this.#followers.every((follower) =>
+        ends.every(({ prefix, revision }) => !follower.isOf(prefix) || follower.reached >= revision),
+      )
+    await until(() => isThere() || performance.now() > deadline, {
+      what: 'followers',
+      deadlineMs: 2 * this.#patienceMs,
+    })
+    await Promise.all(this.#followers.map((follower) => follower.stop()))
+  }
+
+  /** Whoever has an owner stays; whoever has none any more may take a while to go. */
+  async #orphans(): Promise<string[]> {
+    const [client] = this.#clients
+    const isThere = async (name: string): Promise<boolean> => (await client!.get(configMap(name))) !== undefined
+    const problems: string[] = []
+    for (const [owner, dependents] of this.#families.owners) {
+      const isOwned = await isThere(owner)
+      for (const dependent of dependents) {
+        const deadline = performance.now() + this.#patienceMs
+        let isRight = false
+        await until(
+          async () => {
+            isRight = (await isThere(dependent)) === isOwned
+            return isRight || isOwned || performance.now() > deadline
+          },
+          { what: dependent, deadlineMs: 2 * this.#patienceMs },
+        )
+        if (!isRight) problems.push(`${dependent} is ${isOwned ? 'gone without' : 'left behind by'} its owner ${owner}`)
+      }
+    }
+    return problems
+  }
+}
+
+function preparations(widgets: boolean): { readonly path: string; readonly body: object }[] {
+  const namespace = (name: string) => ({
+    path: '/api/v1/namespaces',
+    body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+  })
+  const quota = {
+    path: `/api/v1/namespaces/${LIMITED_NAMESPACE}/resourcequotas`,
+    body: {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { name: 'few' },
+      spec: { hard: { secrets: String(LIMITED_MOST) } },
+    },
+  }
+  const schema = { type: 'object', properties: { spec: { type: 'object', properties: { size: { type: 'integer' } } } } }
+  const definition = {
+    path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    body: {
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name: 'widgets.faults.example.com' },
+      spec: {
+        group: 'faults.example.com',
+        scope: 'Namespaced',
+        names: { plural: 'widgets', singular: 'widget', kind: 'Widget', listKind: 'WidgetList' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }],
+      },
+    },
+  }
+  return [namespace(NAMESPACE), namespace(LIMITED_NAMESPACE), quota, ...(widgets ? [definition] : [])]
+}

@@ -1,0 +1,37 @@
+/** What goes wrong when, from a seed alone. */
+import { Random } from '../support/fuzz.js'
+import { FAULTS, type Fault } from './rig/faults.js'
+import type { StorageKind } from './rig/rig.js'
+
+export interface PlannedFault {
+  readonly fault: Fault
+  readonly atMs: number
+  readonly forMs: number
+  /** For what the fault chooses itself: which member, how many bytes. */
+  readonly seed: number
+}
+
+/** Faults begin so far apart, and many last longer: up to three are there together. */
+const APART_MS = 2500
+const LONGEST_MS = 5000
+/** The load runs undisturbed at first, and again at the end of a run. */
+const QUIET_MS = 1000
+
+export function planOf(
+  seed: number,
+  seconds: number,
+  storage: StorageKind,
+  only: readonly string[] = [],
+): PlannedFault[] {
+  const random = new Random(seed)
+  const possible = FAULTS.filter(
+    ({ name, needsEtcd }) => (storage === 'etcd' || !needsEtcd) && (only.length === 0 || only.includes(name)),
+  )
+  const plan: PlannedFault[] = []
+  for (let atMs = QUIET_MS; atMs < seconds * 1000 - QUIET_MS; atMs += 300 + random.below(APART_MS))
+    plan.push({ fault: random.pick(possible), atMs, forMs: 200 + random.below(LONGEST_MS), seed: random.below(1e9) })
+  return plan
+}
+
+export const told = (plan: readonly PlannedFault[]): string =>
+  plan.map(({ fault, atMs, forMs }) => `${fault.name} at ${atMs} for ${forMs} ms`).join('; ')

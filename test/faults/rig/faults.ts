@@ -1,0 +1,227 @@
+/** What can go wrong. A fault begins, lasts for a while and is over; nothing in it waits for anything that the fault itself prevents. */
+import type { Random } from '../../support/fuzz.js'
+import { canFakeTime } from './api-server.js'
+import type { EtcdMember } from './etcd-member.js'
+import type { Direction } from './link.js'
+import type { Rig } from './rig.js'
+
+export interface Fault {
+  readonly name: string
+  /** Needs an etcd cluster. */
+  readonly needsEtcd: boolean
+  /** Gives what ends it. */
+  readonly begin: (rig: Rig, random: Random) => Promise<() => Promise<void>>
+}
+
+const over = (): Promise<void> => Promise.resolve()
+const DIRECTIONS: readonly (readonly Direction[])[] = [['forth'], ['back'], ['forth', 'back']]
+
+function onServer(
+  name: string,
+  begin: (server: Rig['servers'][number], random: Random) => Promise<() => Promise<void>>,
+): Fault {
+  return { name, needsEtcd: false, begin: (rig, random) => begin(random.pick(rig.servers), random) }
+}
+
+function onMember(
+  name: string,
+  begin: (member: EtcdMember, rig: Rig, random: Random) => Promise<() => Promise<void>>,
+): Fault {
+  return { name, needsEtcd: true, begin: (rig, random) => begin(random.pick(rig.members), rig, random) }
+}
+
+/** Nothing passes between a member and the others of its cluster, in one of the two ways or both. */
+function isolate(member: EtcdMember, rig: Rig, directions: readonly Direction[]): () => Promise<void> {
+  const others = rig.members.filter((one) => one !== member)
+  member.peerLink.hold(directions)
+  for (const other of others) other.peerLink.hold(directions, member.id)
+  return async () => {
+    member.peerLink.release()
+    for (const other of others) other.peerLink.release(member.id)
+  }
+}
+
+const SERVER_FAULTS: readonly Fault[] = [
+  onServer('kill a server', async (server) => {
+    await server.process.kill()
+    return async () => server.start()
+  }),
+  onServer('stop a server', async (server) => {
+    server.process.pause()
+    return async () => server.process.resume()
+  }),
+  onServer('end a server', async (server) => {
+    const ended = server.process.kill('SIGTERM')
+    return async () => {
+      await ended
+      server.start()
+    }
+  }),
+  onServer('cut clients at a byte', async ({ link }, random) => {
+    link.cutAfter(random.pick(['forth', 'back']), 1 + random.below(4000))
+    return over
+  }),
+  onServer('break clients', async ({ link }) => {
+    link.breakAll()
+    return over
+  }),
+  onServer('hold clients', async ({ link }, random) => {
+    link.hold(random.pick(DIRECTIONS))
+    return async () => link.release()
+  }),
+  onServer('delay clients', async ({ link }, random) => {
+    link.delayMs = 20 + random.below(200)
+    return async () => {
+      link.delayMs = 0
+    }
+  }),
+  // Where libfaketime is not installed the server is only started again, so that a seed means the same faults everywhere.
+  onServer('clock of a server jumps', async (server, random) => {
+    const seconds = random.pick([-86_400, -3600, -30, 30, 3600, 86_400])
+    if (canFakeTime) server.setClock(seconds)
+    await server.process.kill()
+    server.start()
+    return async () => {
+      server.setClock(0)
+      await server.process.kill()
+      server.start()
+    }
+  }),
+]
+
+const LINK_FAULTS: readonly Fault[] = [
+  onMember('cut storage at a byte', async (member, rig, random) => {
+    const server = random.pick(rig.servers)
+    server.storageLinks[rig.members.indexOf(member)]!.cutAfter(random.pick(['forth', 'back']), 1 + random.below(3000))
+    return over
+  }),
+  onMember('break storage', async (_, rig, random) => {
+    for (const link of random.pick(rig.servers).storageLinks) link.breakAll()
+    return over
+  }),
+  onMember('hold a member from a server', async (member, rig, random) => {
+    const link = random.pick(rig.servers).storageLinks[rig.members.indexOf(member)]!
+    link.hold(random.pick(DIRECTIONS))
+    return async () => link.release()
+  }),
+  onMember('hold all members from a server', async (_, rig, random) => {
+    const { storageLinks } = random.pick(rig.servers)
+    const directions = random.pick(DIRECTIONS)
+    for (const link of storageLinks) link.hold(directions)
+    return async () => {
+      for (const link of storageLinks) link.release()
+    }
+  }),
+  onMember('delay storage', async (_, rig, random) => {
+    const { storageLinks } = random.pick(rig.servers)
+    for (const link of storageLinks) link.delayMs = random.below(150)
+    return async () => {
+      for (const link of storageLinks) link.delayMs = 0
+    }
+  }),
+  onMember('a server knows one member only', async (member, rig, random) => {
+    const others = random.pick(rig.servers).storageLinks.filter((_, i) => i !== rig.members.indexOf(member))
+    for (const link of others) {
+      link.refuses = true
+      link.breakAll()
+    }
+    return async () => {
+      for (const link of others) link.refuses = false
+    }
+  }),
+]
+
+const MEMBER_FAULTS: readonly Fault[] = [
+  onMember('kill a member', async (member, rig) => {
+    await member.process.kill()
+    return async () => member.start(rig.members, 'existing')
+  }),
+  onMember('kill the leader', async (any, rig) => {
+    const member = (await rig.leader()) ?? any
+    await member.process.kill()
+    return async () => member.start(rig.members, 'existing')
+  }),
+  onMember('kill all members', async (_, rig) => {
+    await Promise.all(rig.members.map((member) => member.process.kill()))
+    return async () => {
+      for (const member of rig.members) member.start(rig.members, 'existing')
+    }
+  }),
+  onMember('stop a member', async (member) => {
+    member.process.pause()
+    return async () => member.process.resume()
+  }),
+  onMember('stop the leader', async (any, rig) => {
+    const member = (await rig.leader()) ?? any
+    member.process.pause()
+    return async () => member.process.resume()
+  }),
+  // A disk that takes its time: the member stands still most of it.
+  onMember('slow disk of a member', async (member) => {
+    let isStill = false
+    const timer = setInterval(() => {
+      isStill = !isStill
+      if (isStill) member.process.pause()
+      else member.process.resume()
+    }, 60)
+    return async () => {
+      clearInterval(timer)
+      member.process.resume()
+    }
+  }),
+  onMember('isolate a member', async (member, rig, random) => isolate(member, rig, random.pick(DIRECTIONS))),
+  // Its servers still reach it: what it does not know yet must not be read from it.
+  onMember('isolate the leader', async (any, rig) => isolate((await rig.leader()) ?? any, rig, ['forth', 'back'])),
+  onMember('hold a pair of members', async (member, rig, random) => {
+    const other = random.pick(rig.members.filter((one) => one !== member))
+    member.peerLink.hold(random.pick(DIRECTIONS), other.id)
+    return async () => member.peerLink.release(other.id)
+  }),
+  onMember('delay members', async (_, rig, random) => {
+    for (const { peerLink } of rig.members) peerLink.delayMs = random.below(60)
+    return async () => {
+      for (const { peerLink } of rig.members) peerLink.delayMs = 0
+    }
+  }),
+]
+
+const UPKEEP_FAULTS: readonly Fault[] = [
+  onMember('compact', async (member) => {
+    const status = await member.call<{ header: { revision: string } }>('maintenance/status')
+    if (status !== undefined) await member.call('kv/compaction', { revision: status.header.revision, physical: true })
+    return over
+  }),
+  onMember('defragment', async (member) => {
+    const done = member.call('maintenance/defragment')
+    return async () => void (await done)
+  }),
+  onMember('move the leader', async (target, rig) => {
+    const leader = await rig.leader()
+    const targetId = BigInt(`0x${target.id || '0'}`).toString()
+    if (leader !== undefined && leader !== target)
+      await leader.call('maintenance/transfer-leadership', { targetID: targetId })
+    return over
+  }),
+  // What etcd does when its disk is full, without filling one: it refuses writes until the alarm is taken back.
+  onMember('full disk of a member', async (member) => {
+    const alarm = { memberID: BigInt(`0x${member.id || '0'}`).toString(), alarm: 'NOSPACE' }
+    await member.call('maintenance/alarm', { ...alarm, action: 'ACTIVATE' })
+    return async () => void (await member.call('maintenance/alarm', { ...alarm, action: 'DEACTIVATE' }))
+  }),
+  onMember('replace a member', async (member, rig) => {
+    const other = rig.members.find((one) => one !== member)!
+    const removed = await other.call('cluster/member/remove', { ID: BigInt(`0x${member.id || '0'}`).toString() })
+    await member.process.kill()
+    // Without a majority nobody can be removed: then it comes back as it was.
+    if (removed === undefined) return async () => member.start(rig.members, 'existing')
+    return async () => {
+      await other.call('cluster/member/add', { peerURLs: [member.peerLink.url] })
+      member.renew()
+      member.start(rig.members, 'existing')
+      await member.served()
+      await rig.identify()
+    }
+  }),
+]
+
+export const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...LINK_FAULTS, ...MEMBER_FAULTS, ...UPKEEP_FAULTS]

@@ -1,0 +1,171 @@
+/**
+ * A line of the network as a loopback proxy, which needs no rights: TCP from whoever connects to one port. It can hold bytes back in
+ * either direction (a partition: TCP delivers them once it is healed), delay them, break connections, and break one after an exact
+ * number of bytes. One line may serve several senders: whom a connection is from is told by its first bytes.
+ */
+import net from 'node:net'
+
+export type Direction = 'forth' | 'back'
+
+interface Connection {
+  readonly client: net.Socket
+  readonly upstream: net.Socket
+  sender: string | undefined
+}
+
+interface Cut {
+  readonly direction: Direction
+  bytes: number
+}
+
+/** The head of the first request has come, or what came is none. */
+const isHeadWhole = (first: Buffer): boolean => first.includes('\r\n\r\n') || first.length > 4096
+
+export class Link {
+  readonly port: number
+  targetPort: number
+  delayMs = 0
+  /** New connections are refused after they were taken: nobody is behind this line. */
+  refuses = false
+  readonly #server: net.Server
+  readonly #connections = new Set<Connection>()
+  readonly #senderOf: ((first: Buffer) => string | undefined) | undefined
+  readonly #held = new Map<string, Set<Direction>>()
+  #cut: Cut | undefined
+
+  private constructor(server: net.Server, targetPort: number, senderOf?: (first: Buffer) => string | undefined) {
+    this.#server = server
+    this.port = (server.address() as net.AddressInfo).port
+    this.targetPort = targetPort
+    this.#senderOf = senderOf
+  }
+
+  static async open(targetPort: number, senderOf?: (first: Buffer) => string | undefined): Promise<Link> {
+    const server = net.createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const link = new Link(server, targetPort, senderOf)
+    server.on('connection', (client) => link.#connect(client))
+    return link
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  /** From now on nothing of this sender passes (everybody's when none is named), in these directions. */
+  hold(directions: readonly Direction[] = ['forth', 'back'], sender = ''): void {
+    this.#held.set(sender, new Set(directions))
+    this.#turn()
+  }
+
+  release(sender = ''): void {
+    this.#held.delete(sender)
+    this.#turn()
+  }
+
+  /** The next connection that carries so many more bytes in the direction ends with the last of them. */
+  cutAfter(direction: Direction, bytes: number): void {
+    this.#cut = { direction, bytes }
+  }
+
+  breakAll(): void {
+    for (const { client, upstream } of this.#connections) {
+      client.resetAndDestroy()
+      upstream.resetAndDestroy()
+    }
+  }
+
+  heal(): void {
+    this.delayMs = 0
+    this.refuses = false
+    this.#cut = undefined
+    this.#held.clear()
+    this.#turn()
+  }
+
+  async close(): Promise<void> {
+    for (const { client, upstream } of this.#connections) {
+      client.destroy()
+      upstream.destroy()
+    }
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #connect(client: net.Socket): void {
+    if (this.refuses) return void client.resetAndDestroy()
+    const upstream = net.connect(this.targetPort, '127.0.0.1')
+    const connection: Connection = { client, upstream, sender: this.#senderOf === undefined ? '' : undefined }
+    this.#connections.add(connection)
+    client.setNoDelay(true)
+    upstream.setNoDelay(true)
+    this.#pump(connection, 'forth')
+    this.#pump(connection, 'back')
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        this.#connections.delete(connection)
+        other.destroy()
+      })
+    }
+    this.#turn()
+  }
+
+  #pump(connection: Connection, direction: Direction): void {
+    const [from, to] =
+      direction === 'forth' ? [connection.client, connection.upstream] : [connection.upstream, connection.client]
+    let first = Buffer.alloc(0)
+    from.on('data', (chunk: Buffer) => {
+      if (direction === 'forth' && connection.sender === undefined) {
+        first = Buffer.concat([first, chunk])
+        connection.sender = this.#senderOf?.(first) ?? (isHeadWhole(first) ? '' : undefined)
+        if (connection.sender === undefined) return
+        chunk = first
+        if (this.#isHeld(connection, direction)) {
+          from.pause()
+          from.unshift(chunk)
+          return
+        }
+      }
+      this.#pass(chunk, to, direction, connection)
+    })
+    from.on('end', () => to.end())
+  }
+
+  #pass(chunk: Buffer, to: net.Socket, direction: Direction, { client, upstream }: Connection): void {
+    if (this.#cut?.direction === direction) {
+      const part = chunk.subarray(0, this.#cut.bytes)
+      this.#cut.bytes -= part.length
+      if (this.#cut.bytes === 0) {
+        this.#cut = undefined
+        to.write(part, () => {
+          client.destroy()
+          upstream.destroy()
+        })
+        return
+      }
+    }
+    const write = (): void => void (to.writable && to.write(chunk))
+    if (this.delayMs === 0) write()
+    else setTimeout(write, this.delayMs)
+  }
+
+  #isHeld({ sender }: Connection, direction: Direction): boolean {
+    return [sender ?? '', ''].some((one) => this.#held.get(one)?.has(direction) === true)
+  }
+
+  /** Lets every connection flow or stand as it should now. */
+  #turn(): void {
+    for (const connection of this.#connections) {
+      for (const [socket, direction] of [
+        [connection.client, 'forth'],
+        [connection.upstream, 'back'],
+      ] as const) {
+        if (this.#isHeld(connection, direction)) socket.pause()
+        else socket.resume()
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** Three members of etcd and two servers, or one server on the embedded engine, with a line between any two that talk. */
+import { mkdirSync } from 'node:fs'
+import { ApiServer } from './api-server.js'
+import { EtcdMember, hexOf } from './etcd-member.js'
+
+export type StorageKind = 'etcd' | 'embedded'
+
+const MEMBERS = ['m0', 'm1', 'm2']
+
+export class Rig {
+  readonly storage: StorageKind
+  readonly servers: readonly ApiServer[]
+  readonly members: readonly EtcdMember[]
+
+  private constructor(storage: StorageKind, servers: readonly ApiServer[], members: readonly EtcdMember[]) {
+    this.storage = storage
+    this.servers = servers
+    this.members = members
+  }
+
+  static async start(storage: StorageKind, folder: string): Promise<Rig> {
+    mkdirSync(folder, { recursive: true })
+    const members: EtcdMember[] = []
+    if (storage === 'etcd') for (const name of MEMBERS) members.push(await EtcdMember.create({ name, folder }))
+    const servers: ApiServer[] = []
+    const ports = members.map(({ clientPort }) => clientPort)
+    for (const name of storage === 'etcd' ? ['a', 'b'] : ['a'])
+      servers.push(await ApiServer.create(name, folder, ports))
+    const rig = new Rig(storage, servers, members)
+    try {
+      for (const member of members) member.start(members)
+      await Promise.all(members.map((member) => member.served()))
+      await rig.identify()
+      // One after the other: the first makes what every cluster has.
+      for (const server of servers) {
+        server.start()
+        await server.ready()
+      }
+    } catch (error) {
+      await rig.stop()
+      throw error
+    }
+    return rig
+  }
+
+  /** Learns the members' numbers, which change when one is replaced. */
+  async identify(): Promise<void> {
+    for (const member of this.members) {
+      const list = await member.call<{ header: { member_id: string } }>('cluster/member/list')
+      if (list !== undefined) member.id = hexOf(list.header.member_id)
+    }
+  }
+
+  /** The member that leads, if any answers. */
+  async leader(): Promise<EtcdMember | undefined> {
+    for (const member of this.members) {
+      if (!member.process.isRunning) continue
+      const status = await member.call<{ leader?: string }>('maintenance/status')
+      const leader = status?.leader
+      if (leader !== undefined) return this.members.find(({ id }) => id === hexOf(leader))
+    }
+    return undefined
+  }
+
+  /** Everything runs, every line is whole, and every server says that it is ready. */
+  async heal(): Promise<void> {
+    for (const member of this.members) {
+      member.peerLink.heal()
+      member.process.resume()
+      if (!member.process.isRunning) member.start(this.members, 'existing')
+    }
+    for (const server of this.servers) {
+      for (const link of [server.link, ...server.storageLinks]) link.heal()
+      server.process.resume()
+      server.start()
+    }
+    await Promise.all(this.members.map((member) => member.served()))
+    await Promise.all(this.servers.map((server) => server.ready()))
+  }
+
+  /** What ended though nobody killed it. */
+  get unexpected(): string[] {
+    return [...this.servers, ...this.members].flatMap(({ name, process }) =>
+      process.unexpected === undefined ? [] : [`${name}: ${process.unexpected}`],
+    )
+  }
+
+  async stop(): Promise<void> {
+    for (const server of this.servers) await server.stop()
+    for (const member of this.members) await member.stop()
+  }
+}

@@ -1,0 +1,110 @@
+/** One run: a rig, the load, the faults of a seed, then everything is healed and the history is checked. */
+import { setMaxListeners } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { pause } from '../attack/attack.js'
+import { Random } from '../support/fuzz.js'
+import { toLines, type Violation } from './check/history.js'
+import { check } from './check/verdict.js'
+import { ServerAddress } from './load/http-exchange.js'
+import { Recorder } from './load/recorder.js'
+import { CHECKS, Workload } from './load/workload.js'
+import { type PlannedFault, planOf, told } from './plan.js'
+import { Rig, type StorageKind } from './rig/rig.js'
+
+export interface RunOptions {
+  readonly seed: number
+  readonly seconds: number
+  readonly storage: StorageKind
+  /** Names of faults; none: all of them. */
+  readonly only: readonly string[]
+  /** What is kept of a failed run goes below it. */
+  readonly keep: string
+}
+
+export interface Outcome {
+  readonly seed: number
+  readonly plan: readonly PlannedFault[]
+  readonly requests: number
+  readonly acknowledged: number
+  readonly unknown: number
+  readonly watchEvents: number
+  /** The run itself could not be brought to its end. */
+  readonly broken: string | undefined
+  readonly violations: readonly Violation[]
+  /** Where history and logs are, of a failed run. */
+  readonly kept: string | undefined
+}
+
+export async function runFaults({ seed, seconds, storage, only, keep }: RunOptions): Promise<Outcome> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'keelson-faults-'))
+  const plan = planOf(seed, seconds, storage, only)
+  const recorder = new Recorder()
+  let violations: Violation[] = []
+  let broken: string | undefined
+  try {
+    violations = await lived(folder, plan, recorder, { seed, seconds, storage })
+  } catch (error) {
+    broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  }
+  const isFailed = broken !== undefined || violations.length > 0
+  const kept = isFailed ? path.join(keep, `${storage}-${seed}`) : undefined
+  if (kept !== undefined) keepRun(kept, { folder, plan, recorder, violations, broken })
+  rmSync(folder, { recursive: true, force: true })
+  const { requests, acknowledged, unknown, watchEvents } = recorder
+  return { seed, plan, requests, acknowledged, unknown, watchEvents, broken, violations, kept }
+}
+
+async function lived(
+  folder: string,
+  plan: readonly PlannedFault[],
+  recorder: Recorder,
+  { seed, seconds, storage }: Pick<RunOptions, 'seed' | 'seconds' | 'storage'>,
+): Promise<Violation[]> {
+  const rig = await Rig.start(storage, folder)
+  try {
+    const servers = rig.servers.map(({ name, link }) => new ServerAddress(name, link.url))
+    const workload = new Workload({ servers, recorder, seed, families: true, widgets: true })
+    await workload.prepare()
+    const over = new AbortController()
+    const running = workload.run(over.signal)
+    await Promise.all([inflict(rig, plan), pause(seconds * 1000, over.signal)])
+    over.abort()
+    await rig.heal()
+    await running
+    const problems = await workload.finish()
+    const ended = rig.unexpected.map((what) => ({ property: 'runs on', what }))
+    return [...check(recorder.records, CHECKS), ...problems.map((what) => ({ property: 'families', what })), ...ended]
+  } finally {
+    await rig.stop()
+  }
+}
+
+/** Each fault in its time; one that is still there when the next begins goes on beside it. */
+async function inflict(rig: Rig, plan: readonly PlannedFault[]): Promise<void> {
+  const never = new AbortController().signal
+  setMaxListeners(0, never)
+  await Promise.all(
+    plan.map(async ({ fault, atMs, forMs, seed }) => {
+      await pause(atMs, never)
+      const end = await fault.begin(rig, new Random(seed))
+      await pause(forMs, never)
+      await end()
+    }),
+  )
+}
+
+interface FailedRun extends Pick<Outcome, 'plan' | 'violations' | 'broken'> {
+  readonly folder: string
+  readonly recorder: Recorder
+}
+
+function keepRun(kept: string, { folder, plan, recorder, violations, broken }: FailedRun): void {
+  mkdirSync(kept, { recursive: true })
+  writeFileSync(path.join(kept, 'history.jsonl'), toLines(recorder.records))
+  const words = [told(plan), broken ?? '', ...violations.map(({ property, what }) => `${property}: ${what}`)]
+  writeFileSync(path.join(kept, 'verdict.txt'), `${words.join('\n')}\n`)
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.log')))
+    copyFileSync(path.join(folder, name), path.join(kept, name))
+}
