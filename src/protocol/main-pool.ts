@@ -112,7 +112,7 @@ export type PoolTasks = {
   /** Requests that are passed on: where to, or why not. */
   connect: (request: PoolRequest) => ConnectAnswer
   /** Documents that are made when somebody asks: OpenAPI. The path is without its query. */
-  document: (input: { readonly path: string; readonly form: 'json' | 'protobuf' }) => EncodedResponse
+  document: (input: DocumentRequest) => DocumentResponse
   /** Reads roles and bindings, and writes those that should be there and are not. */
   bootstrapAccess: (input: Record<string, never>) => AccessReport
   /** Objects of events and lists in another form. */
@@ -129,6 +129,27 @@ export type PoolTasks = {
   holdMasterLease: (input: { readonly ip: string; readonly ttlSeconds: number }) => string[]
   /** This server goes; gives the addresses of those that stay. */
   dropMasterLease: (input: { readonly ip: string }) => string[]
+}
+
+export interface DocumentRequest {
+  readonly path: string
+  readonly form: 'json' | 'protobuf'
+  /** Of version 2: what other servers say, to be put into it. */
+  readonly others?: readonly SwaggerSource[]
+}
+
+/** The document of OpenAPI version 2 of another server. */
+export interface SwaggerSource {
+  readonly etag: string
+  /** `/apis/<group>/<version>/` of what that server serves. */
+  readonly prefixes: readonly string[]
+  /** JSON. */
+  readonly body: Uint8Array
+}
+
+export interface DocumentResponse extends EncodedResponse {
+  /** What is served here, as the thread that made the document knew it: the ETag of its index of version 3. */
+  readonly index?: string
 }
 
 /** The names that the other definitions of a group have. */

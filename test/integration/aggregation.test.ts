@@ -161,12 +161,35 @@ t.test('discovery has it in both forms, after everything that is built in', asyn
   t.match((await send('GET', `/openapi/v3/apis/${GROUP_VERSION}?hash=W1`)).json, { info: { title: 'weather' } })
 })
 
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+interface Swagger {
+  readonly paths: Record<string, unknown>
+  readonly definitions: Record<string, { description?: string; properties?: Record<string, unknown> }>
+}
+const swagger = async (): Promise<Swagger> => (await send('GET', '/openapi/v2')).json as Swagger
+
+t.test('OpenAPI v2 has its paths and definitions, renamed where a name is taken', async (t) => {
+  await until(async () => `${ROOT}/forecasts` in (await swagger()).paths, { what: 'its paths' })
+  const { paths, definitions } = await swagger()
+  t.ok('/api/v1/pods' in paths)
+  t.notOk('/elsewhere' in paths)
+  t.same(definitions['weather.Forecast']?.properties?.['metadata'], { $ref: `#/definitions/${META}_v2` })
+  t.match(definitions[`${META}_v2`]?.description, 'not the one')
+  t.notMatch(definitions[META]?.description, 'not the one')
+  const protobuf = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' }
+  t.match((await send('GET', '/openapi/v2', undefined, protobuf)).text, `${ROOT}/forecasts`)
+  const { headers } = await admin.stream('/openapi/v2')
+  const again = await admin.stream('/openapi/v2', { headers: { 'if-none-match': headers.etag ?? '' } })
+  t.equal(again.statusCode, 304)
+})
+
 t.test('its death is 503 and stale discovery, and nothing else notices; it comes back by itself', async (t) => {
   const { port } = extension
   await extension.kill()
   const gone = await send('GET', `${ROOT}/namespaces/default/forecasts`)
   t.equal(gone.status, 503)
   t.equal((await send('GET', '/api/v1/namespaces')).status, 200)
+  t.ok(`${ROOT}/forecasts` in (await swagger()).paths, 'its document is kept')
   // The condition is looked at every half minute; writing the APIService anew makes it sooner.
   const annotate = { metadata: { annotations: { looked: 'at' } } }
   await send('PATCH', `/apis/apiregistration.k8s.io/v1/apiservices/${VERSION}.${GROUP}`, annotate, {

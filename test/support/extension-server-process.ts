@@ -51,10 +51,39 @@ function answer(start: Start, groupVersion: string, request: IncomingMessage, re
     })
   else if (url.pathname === `/openapi/v3/apis/${groupVersion}`)
     json(200, { openapi: '3.0.0', info: { title: 'weather' } })
+  else if (url.pathname === '/openapi/v2') swagger(start, request, response)
   else if (url.pathname === root)
     json(200, { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: RESOURCES })
   else if (url.pathname.startsWith(`${root}/`)) resource(groupVersion, url, request, response, json)
   else json(404, { kind: 'Status', code: 404 })
+}
+
+/** One definition has the name of a built-in one, and is another. */
+function swagger({ group, version }: Start, request: IncomingMessage, response: ServerResponse): void {
+  const TAKEN = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+  const etag = '"weather-1"'
+  if (request.headers['if-none-match'] === etag) {
+    response.writeHead(304, { etag })
+    response.end()
+    return
+  }
+  response.writeHead(200, { 'content-type': 'application/json', etag })
+  response.end(
+    JSON.stringify({
+      swagger: '2.0',
+      info: { title: 'weather', version },
+      paths: {
+        [`/apis/${group}/${version}/forecasts`]: {
+          get: { responses: { 200: { description: 'OK', schema: { $ref: '#/definitions/weather.Forecast' } } } },
+        },
+        '/elsewhere': { get: {} },
+      },
+      definitions: {
+        'weather.Forecast': { type: 'object', properties: { metadata: { $ref: `#/definitions/${TAKEN}` } } },
+        [TAKEN]: { type: 'object', description: 'not the one that is built in' },
+      },
+    }),
+  )
 }
 
 const RESOURCES = [

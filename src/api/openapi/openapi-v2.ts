@@ -4,6 +4,7 @@ import type { GroupVersionKind } from '../group-version.js'
 import type { SchemaSource } from '../schema.js'
 import { OpenApiDefinitions, type OpenApiSchema } from './openapi-definitions.js'
 import { type ApiOperation, operationsOf, QUERY_TYPES } from './openapi-operations.js'
+import type { SwaggerDocument } from './openapi-v2-merge.js'
 import { operationId, operationTag, typeSchema } from './openapi-v3.js'
 
 const CODE_WORDS: Readonly<Record<number, string>> = { 200: 'OK', 201: 'Created', 202: 'Accepted' }
@@ -18,7 +19,7 @@ export async function openApiV2Document(
   catalogue: Catalogue,
   schemas: SchemaSource,
   pause: () => Promise<void>,
-): Promise<object> {
+): Promise<SwaggerDocument> {
   const definitions = new OpenApiDefinitions(2, schemas)
   const paths: Record<string, Record<string, unknown>> = {}
   let customKinds = 0

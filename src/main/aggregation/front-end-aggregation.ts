@@ -9,6 +9,7 @@ import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { SwaggerSource } from '../../protocol/main-pool.js'
 import type { RenewedCredentials, ServerCredentials } from '../../protocol/server-credentials.js'
 import type { Served } from '../../workers/scheme/served.js'
 import type { AggregationConfig } from '../flags/config.js'
@@ -16,6 +17,7 @@ import { APIServiceRelay } from './api-service-relay.js'
 import { RemoteConnections } from './remote-connections.js'
 import { RemoteDiscovery } from './remote-discovery.js'
 import { type RemoteDocument, remoteDocument } from './remote-documents.js'
+import { RemoteSwagger } from './remote-swagger.js'
 import { serviceDirectory } from './service-views.js'
 
 export interface FrontEndAggregationOptions {
@@ -34,6 +36,7 @@ export class FrontEndAggregation implements Closable {
   readonly #index: APIServiceIndex
   readonly #connections: RemoteConnections
   readonly #discovery: RemoteDiscovery
+  readonly #swagger: RemoteSwagger
   #merged: { readonly catalogue: number; readonly generation: object; readonly documents: MergedDiscovery } | undefined
 
   constructor({ cache, served, config, egress, credentials, clock, recorder, logger }: FrontEndAggregationOptions) {
@@ -42,6 +45,7 @@ export class FrontEndAggregation implements Closable {
     const directory = serviceDirectory(cache, served, config.byEndpoints)
     this.#connections = new RemoteConnections({ directory, certificate: credentials.proxyCertificate, egress })
     this.#discovery = new RemoteDiscovery(this.#index, this.#connections, clock)
+    this.#swagger = new RemoteSwagger(this.#index, this.#connections, clock)
     this.relay = new APIServiceRelay({
       index: this.#index,
       connections: this.#connections,
@@ -75,6 +79,11 @@ export class FrontEndAggregation implements Closable {
       this.#merged = { catalogue, generation, documents: new MergedDiscovery(local, remotes) }
     }
     return this.#merged.documents
+  }
+
+  /** The documents of OpenAPI v2 of other servers, as far as they are known. */
+  swagger(): Promise<SwaggerSource[]> {
+    return this.#swagger.sources()
   }
 
   /** The documents of OpenAPI v3 of other servers: group version to the address of its document. */

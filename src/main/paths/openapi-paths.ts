@@ -7,7 +7,9 @@ import type { RemoteDocument } from '../aggregation/remote-documents.js'
 import type { Exchange } from '../http/exchange.js'
 import { respondEncoded } from '../http/respond-encoded.js'
 import { writeStatus } from '../http/write-status.js'
+import type { EncodedResponse, SwaggerSource } from '../../protocol/main-pool.js'
 import type { PoolRunner } from '../threads/pool.js'
+import { KeptSwagger } from './kept-swagger.js'
 import type { NonResourcePaths } from './non-resource-paths.js'
 
 const V2 = '/openapi/v2'
@@ -24,16 +26,18 @@ const V2_FORMS: Readonly<Record<string, 'json' | 'protobuf'>> = lookupTable<'jso
 export interface RemoteOpenApi {
   openapiPaths(): [string, string][]
   openapi(groupVersion: string, query: string): Promise<RemoteDocument> | undefined
+  swagger(): Promise<SwaggerSource[]>
 }
 
 export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner, remotes: RemoteOpenApi): void {
   const document = async (exchange: Exchange, path: string, form: 'json' | 'protobuf'): Promise<void> =>
     await respondEncoded(exchange, await pool.run('document', { path, form }))
+  const swagger = new KeptSwagger(pool, () => remotes.swagger())
   paths.exact(V2, async (exchange) => {
     const form = firstOffered(exchange.head.accept, V2_FORMS)
     if (form === undefined)
       writeStatus(exchange, newNotAcceptable(`only ${Object.keys(V2_FORMS).slice(2).join(', ')} are there`).status)
-    else await document(exchange, V2, form)
+    else await respondUnlessKnown(exchange, await swagger.document(form))
   })
   paths.exact(V3, async (exchange) => {
     const others = remotes.openapiPaths()
@@ -56,6 +60,14 @@ export function installOpenApi(paths: NonResourcePaths, pool: PoolRunner, remote
     if (found.status === 404) exchange.respond({ status: 404, contentType: '' }, '')
     else await respondEncoded(exchange, found)
   })
+}
+
+/** Clients keep this document for long, and ask by its ETag whether it is the same. */
+async function respondUnlessKnown(exchange: Exchange, document: EncodedResponse): Promise<void> {
+  const etag = document.headers[document.headers.indexOf('ETag') + 1]
+  if (etag !== undefined && exchange.head.ifNoneMatch === etag)
+    exchange.respond({ status: 304, contentType: document.contentType, headers: ['ETag', etag] }, '')
+  else await respondEncoded(exchange, document)
 }
 
 /** The index with the documents of other servers in it, whose hashes are their own. */
