@@ -17,6 +17,7 @@ import { EventRecorder } from './framework/event-recorder.js'
 import { LeaderElection } from './framework/leader-election.js'
 import { ObjectReader } from './framework/object-reader.js'
 import { PoolRequests, type RequestPool } from './framework/pool-requests.js'
+import { RemoteObjects, type RemoteServers } from './framework/remote-objects.js'
 import { RunningController } from './framework/running-controller.js'
 
 const LEASES = 'leases.coordination.k8s.io'
@@ -36,6 +37,7 @@ export interface ControllerManagerOptions {
   readonly resources: ControlledResources
   readonly views: ResourceViews
   readonly pool: RequestPool
+  readonly remotes: RemoteServers
   readonly authorizer: Authorizer
   readonly clock: Clock
   readonly logger: Logger
@@ -119,6 +121,7 @@ export class ControllerManager {
       views,
       client,
       objects: this.#objects,
+      remotes: new RemoteObjects(this.#options.remotes, authorizer, accountUser(account), clock),
       events: new EventRecorder({ resources, client, component, clock, logger }),
       authorizer,
       settings,

@@ -51,14 +51,27 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
+/** What a round of deletion found. */
+export interface DeletionRound {
+  readonly remains: readonly Remains[]
+  /** What could not be deleted. */
+  readonly failures: readonly string[]
+  /** Versions of extension API servers that did not say what they serve: `metrics.k8s.io/v1beta1: why`. */
+  readonly undiscovered: readonly string[]
+}
+
 /** The conditions after a round; those that say the same as before keep their time. */
 export function deletionConditions(
-  remains: readonly Remains[],
-  failures: readonly string[],
+  { remains, failures, undiscovered }: DeletionRound,
   before: readonly Condition[] = [],
   { now }: { readonly now: string },
 ): Condition[] {
   const problems = new Map<string, string>()
+  if (undiscovered.length > 0)
+    problems.set(
+      'NamespaceDeletionDiscoveryFailure',
+      `Discovery failed for some groups, ${undiscovered.length} failing: unable to retrieve the complete list of server APIs: ${undiscovered.join(', ')}`,
+    )
   if (failures.length > 0)
     problems.set(
       'NamespaceDeletionContentFailure',

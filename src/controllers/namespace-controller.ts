@@ -1,13 +1,17 @@
 /**
  * Thread: controllers. A namespace that is being deleted is emptied: pods first, then everything else of whatever resource,
- * custom ones included. What is left, and why, is told in its conditions; when nothing is, its finalizer goes and the
+ * custom ones and those of extension API servers included. What is left, and why, is told in its conditions; when nothing is, its finalizer goes and the
  * namespace with it.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { formatGroupResource } from '../api/group-version.js'
+import type { KubeObject } from '../api/object.js'
 import { formatTime } from '../api/time.js'
+import type { RemoteResource } from '../protocol/main-controllers.js'
 import type { ControlledResource } from './framework/controlled-resource.js'
 import type { Controller, ControllerContext } from './framework/controller.js'
 import { failedWith } from './framework/controller-client.js'
+import { RemoteFailure } from './framework/remote-objects.js'
 import { Unfinished } from './framework/unfinished.js'
 import { type Condition, deletionConditions, type Remains } from './namespace-conditions.js'
 import { RemainsWatch } from './remains-watch.js'
@@ -29,9 +33,9 @@ export const namespaceController: Controller = {
       workers: 10,
       maxPauseMs: 60_000,
       sync: async (name) => {
-        const remains = await new NamespaceDeletion(context, namespaces, name).run()
+        const { remains, again } = await new NamespaceDeletion(context, namespaces, name).run()
         waiting.set(name, remains)
-        if (remains.length > 0) work.addAfter(name, LOOK_AGAIN_MS)
+        if (again) work.addAfter(name, LOOK_AGAIN_MS)
       },
     })
     const waiting = new RemainsWatch(context, (name) => work.add(name))
@@ -45,8 +49,18 @@ export const namespaceController: Controller = {
 }
 
 interface ResourceRemains extends Remains {
-  readonly of: ControlledResource
+  /** Undefined for a resource of another server: nobody tells when what remains of it goes. */
+  readonly of: ControlledResource | undefined
 }
+
+interface Outcome {
+  /** The resources of which something remains. */
+  readonly remains: ControlledResource[]
+  /** Whether the namespace must be looked at again. */
+  readonly again: boolean
+}
+
+const DONE: Outcome = { remains: [], again: false }
 
 class NamespaceDeletion {
   readonly #context: ControllerContext
@@ -59,36 +73,74 @@ class NamespaceDeletion {
     this.#name = name
   }
 
-  /** Gives the resources of which something remains, so that the namespace must be looked at again. */
-  async run(): Promise<ControlledResource[]> {
+  async run(): Promise<Outcome> {
     const { objects, client, resources } = this.#context
     const namespace = await objects.get<Namespace>(this.#namespaces, { namespace: '', name: this.#name })
-    if (namespace?.metadata?.deletionTimestamp === undefined) return []
+    if (namespace?.metadata?.deletionTimestamp === undefined) return DONE
     const finalizers = namespace.spec?.finalizers ?? []
-    if (!finalizers.includes(FINALIZER)) return []
+    if (!finalizers.includes(FINALIZER)) return DONE
     const all = resources.all().filter(({ namespaced, verbs }) => namespaced && verbs.includes('delete'))
     const pods = all.filter(({ id }) => id === 'pods')
     const failures: string[] = []
+    const { resources: remotes, failures: undiscovered } = await this.#context.remotes.report()
     let remains = await this.#empty(pods, failures)
     // Whatever pods use, policies that guard them included, outlives them.
     if (remains.length === 0 && failures.length === 0)
-      remains = await this.#empty(
-        all.filter(({ id }) => id !== 'pods'),
-        failures,
-      )
-    const conditions = deletionConditions(remains, failures, namespace.status?.conditions as Condition[] | undefined, {
-      now: formatTime(this.#context.clock.now()),
-    })
+      remains = [
+        ...(await this.#empty(
+          all.filter(({ id }) => id !== 'pods'),
+          failures,
+        )),
+        ...(await this.#emptyRemotes(remotes, failures)),
+      ]
+    const unsaid = undiscovered.map(({ groupVersion, why }) => `${groupVersion}: ${why}`)
+    const before = namespace.status?.conditions as Condition[] | undefined
+    const now = formatTime(this.#context.clock.now())
+    const conditions = deletionConditions({ remains, failures, undiscovered: unsaid }, before, { now })
     const updated = await this.#tell(namespace, conditions)
-    if (failures.length > 0) throw new Unfinished(failures.join('; '))
-    if (remains.length > 0) return remains.map(({ of }) => of)
+    if (failures.length > 0 || unsaid.length > 0) throw new Unfinished([...failures, ...unsaid].join('; '))
+    if (remains.length > 0) return { remains: remains.flatMap(({ of }) => of ?? []), again: true }
     const left = finalizers.filter((finalizer) => finalizer !== FINALIZER)
     try {
       await client.update(this.#namespaces, { ...updated, spec: { ...updated.spec, finalizers: left } }, 'finalize')
     } catch (error) {
       if (!failedWith(error, 'NotFound')) throw error
     }
-    return []
+    return DONE
+  }
+
+  /** As #empty(), of what extension API servers hold. */
+  async #emptyRemotes(resources: readonly RemoteResource[], failures: string[]): Promise<ResourceRemains[]> {
+    const remains: ResourceRemains[] = []
+    for (const resource of resources) {
+      const { namespaced, verbs } = resource
+      if (!namespaced || !verbs.includes('delete') || !verbs.includes('list')) continue
+      try {
+        const left = await this.#emptyRemote(resource)
+        const finalizers = new Map<string, number>()
+        for (const { metadata } of left)
+          for (const finalizer of metadata?.finalizers ?? [])
+            finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1)
+        const name = formatGroupResource(resource)
+        if (left.length > 0) remains.push({ resource: name, of: undefined, count: left.length, finalizers })
+      } catch (error) {
+        if (!(error instanceof RemoteFailure)) throw error
+        failures.push(`${formatGroupResource(resource)}: ${error.message}`)
+      }
+    }
+    return remains
+  }
+
+  /** Gives what is left. */
+  async #emptyRemote(resource: RemoteResource): Promise<KubeObject[]> {
+    const { remotes } = this.#context
+    const found = await remotes.list(resource, this.#name)
+    if (found.length === 0) return []
+    if (resource.verbs.includes('deletecollection')) await remotes.deleteCollection(resource, this.#name)
+    else
+      for (const { metadata } of found)
+        await remotes.delete(resource, { namespace: this.#name, name: metadata?.name ?? '' })
+    return remotes.list(resource, this.#name)
   }
 
   /** Deletes everything of these resources in the namespace; gives what is there afterwards. */

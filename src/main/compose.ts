@@ -40,9 +40,9 @@ async function build(lifecycle: Lifecycle, options: ComposeOptions): Promise<Ser
   await serveDefinitions(parts, storage)
   await installDefinitions(parts, storage, options.definitions ?? [])
   const kubeconfig = keepCredentials(parts, storage, port, trust)
-  await keepAPIServices(parts, storage)
+  const relay = await keepAPIServices(parts, storage)
   state.ready = true
-  startControllers(parts, storage)
+  startControllers(parts, storage, relay)
   return {
     url: `${credentials.tls === undefined ? 'http' : 'https'}://${config.host}:${port}`,
     kubeconfig,

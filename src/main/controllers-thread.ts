@@ -62,6 +62,7 @@ const manager = new ControllerManager({
   resources,
   views,
   pool: new RelayedPool(calls),
+  remotes: { resources: () => calls.call('remoteResources', {}), send: (call) => calls.call('remote', call) },
   authorizer,
   clock: systemClock,
   logger,

@@ -7,6 +7,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
+import type { UserInfo } from '../api/user-info.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { ResourceChange } from './resource-change.js'
 
@@ -39,10 +40,46 @@ export interface ControllersStart<C> {
   readonly definitions: readonly ResourceDefinition[]
 }
 
+/** A resource that an extension API server serves. */
+export interface RemoteResource {
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly kind: string
+  readonly namespaced: boolean
+  readonly verbs: readonly string[]
+}
+
+/** What extension API servers serve, as they say it now. */
+export interface RemoteReport {
+  readonly resources: readonly RemoteResource[]
+  /** The versions whose servers did not say, and why. */
+  readonly failures: readonly { readonly groupVersion: string; readonly why: string }[]
+}
+
+/** A request to the extension API server of a version, in the name of a user whose right to it was checked. */
+export interface RemoteCall {
+  readonly group: string
+  readonly version: string
+  readonly method: 'GET' | 'DELETE'
+  readonly path: string
+  readonly user: UserInfo
+  /** JSON; '' for none. */
+  readonly body: string
+}
+
+export interface RemoteAnswer {
+  readonly status: number
+  readonly body: Uint8Array
+}
+
 /** What the thread asks main for. */
 export type ControllersMainCalls = {
   /** Bodies are transferred in both directions. */
   pool: (task: PoolTask) => PoolResult<PoolTaskName>
+  remoteResources: (input: Record<string, never>) => RemoteReport
+  /** Fails when the server cannot be reached. */
+  remote: (call: RemoteCall) => RemoteAnswer
 }
 
 /** Of one controller: '' when it is well, else what it failed with last. */

@@ -5,6 +5,7 @@ import type { ControllerContext } from '#keelson/controllers/framework/controlle
 import { ObjectReader } from '#keelson/controllers/framework/object-reader.js'
 import type { PoolRequests } from '#keelson/controllers/framework/pool-requests.js'
 import { SeenObject } from '#keelson/controllers/framework/seen-object.js'
+import { RemoteObjects } from '#keelson/controllers/framework/remote-objects.js'
 import { AstrayOwners } from '#keelson/controllers/garbage-collector/astray-owners.js'
 import { ownerStates } from '#keelson/controllers/garbage-collector/owner-states.js'
 import { nullLogger } from '#keelson/lib/logger.js'
@@ -33,6 +34,12 @@ const reference = (i: number, kind = i % 2 === 0 ? 'ConfigMap' : 'Secret'): Owne
   name: `o${i}`,
   uid: `uid-${i}`,
 })
+const remotes = new RemoteObjects(
+  { resources: async () => ({ resources: [], failures: [] }), send: () => Promise.reject(new Error('not asked')) },
+  { authorize: () => ({ decision: 'allow', reason: '' }) },
+  { name: 'collector', uid: '', groups: [], extra: {} },
+  new FakeClock(),
+)
 const THOUSANDS = Array.from({ length: 6_000 }, (_, i) => reference(i))
 
 t.test('thousands of owners of two kinds are read behind two fences, and the loop turns meanwhile', async (t) => {
@@ -54,7 +61,7 @@ t.test('thousands of owners of two kinds are read behind two fences, and the loo
   }
   let turning = setImmediate(count)
   t.teardown(() => clearImmediate(turning))
-  const states = await ownerStates({ resources, objects }, 'default', THOUSANDS)
+  const states = await ownerStates({ resources, objects, remotes }, 'default', THOUSANDS)
   t.equal(fences, 2)
   t.ok(turns > 50, `the loop turned ${turns} times`)
   t.same(
@@ -70,8 +77,39 @@ t.test('thousands of owners of two kinds are read behind two fences, and the loo
 
 t.test('an owner of an unknown kind leaves everything undecided', async (t) => {
   const objects = { lookLive: () => Promise.resolve() } as unknown as ObjectReader
-  const states = await ownerStates({ resources, objects }, 'default', [reference(1, 'Nobody')])
+  const states = await ownerStates({ resources, objects, remotes }, 'default', [reference(1, 'Nobody')])
   t.ok(states.unsure)
+  t.notOk(states.elsewhere)
+})
+
+t.test('an owner in another server is asked of it; one that does not answer leaves everything undecided', async (t) => {
+  const objects = { lookLive: () => Promise.resolve() } as unknown as ObjectReader
+  const far = { group: 'far', version: 'v1', resource: 'x', kind: 'Far', namespaced: true, verbs: ['get'] }
+  const servers = (status: number) =>
+    new RemoteObjects(
+      {
+        resources: async () => ({
+          resources: [far],
+          failures: [{ groupVersion: 'silent/v1', why: 'dead' }],
+        }),
+        send: async ({ path }) => {
+          t.equal(path, '/apis/far/v1/namespaces/default/x/o1')
+          return { status, body: Buffer.from('{"metadata":{"uid":"uid-1"}}') }
+        },
+      },
+      { authorize: () => ({ decision: 'allow', reason: '' }) },
+      { name: 'collector', uid: '', groups: [], extra: {} },
+      new FakeClock(),
+    )
+  const ask = (status: number, apiVersion = 'far/v1', uid = 'uid-1') =>
+    ownerStates({ resources, objects, remotes: servers(status) }, 'default', [
+      { ...reference(1, 'Far'), apiVersion, uid },
+    ])
+  t.match(await ask(200), { unsure: false, elsewhere: true, solid: [{ name: 'o1' }] })
+  t.match(await ask(200, 'far/v1', 'other'), { unsure: false, solid: [] })
+  t.match(await ask(404), { unsure: false, solid: [] })
+  t.match(await ask(503), { unsure: true, elsewhere: true })
+  t.match(await ask(200, 'silent/v1'), { unsure: true, elsewhere: true })
 })
 
 t.test('whatever objects name, a resource is read once a second and no more; what is found is told', async (t) => {

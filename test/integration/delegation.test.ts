@@ -91,7 +91,11 @@ const GROUP = 'behind.example.com'
 const WIDGETS = `/apis/${GROUP}/v1/namespaces/default/widgets`
 const API_SERVICE = `/apis/apiregistration.k8s.io/v1/apiservices/v1.${GROUP}`
 
-const first = await KeelsonProcess.start([`--token-auth-file=${tokens}`], undefined, { tls: true })
+const first = await KeelsonProcess.start(
+  [`--token-auth-file=${tokens}`, '--controllers=namespace,garbagecollector'],
+  undefined,
+  { tls: true },
+)
 t.teardown(() => first.close())
 const front = new Caller(first.url, readFileSync(path.join(first.certDir, 'ca.crt'), 'utf8'))
 const create = async (where: string, body: unknown): Promise<void> => {
@@ -240,6 +244,33 @@ t.test(
   },
 )
 
+const isGone = async (where: string): Promise<boolean> =>
+  (await front.send('GET', where, { token: BOSS })).status === 404
+const NAMESPACES = '/api/v1/namespaces'
+const widget = (name: string) => ({ apiVersion: `${GROUP}/v1`, kind: 'Widget', metadata: { name } })
+
+t.test('a namespace of the first goes with what the second holds in it', async (t) => {
+  await create(NAMESPACES, { metadata: { name: 'doomed' } })
+  const doomed = WIDGETS.replace('default', 'doomed')
+  for (const name of ['a', 'b']) await create(doomed, widget(name))
+  t.equal((await front.send('DELETE', `${NAMESPACES}/doomed`, { token: BOSS })).status, 200)
+  await until(() => isGone(`${NAMESPACES}/doomed`), { what: 'the namespace to go' })
+  t.same(((await back.send('GET', doomed, { token: BOSS })).json as { items: unknown[] }).items, [])
+  t.equal((await front.send('GET', `${WIDGETS}/one`, { token: READER })).status, 200, 'others stay')
+})
+
+t.test('owners in the second are asked for: one that is there keeps what it owns, one that is not does not', async (t) => {
+  const maps = '/api/v1/namespaces/default/configmaps'
+  const { metadata } = (await front.send('GET', `${WIDGETS}/one`, { token: READER })).json as {
+    metadata: { uid: string }
+  }
+  const owner = (uid: string) => [{ apiVersion: `${GROUP}/v1`, kind: 'Widget', name: 'one', uid }]
+  await create(maps, { metadata: { name: 'kept', ownerReferences: owner(metadata.uid) } })
+  await create(maps, { metadata: { name: 'lost', ownerReferences: owner('another') } })
+  await until(() => isGone(`${maps}/lost`), { what: 'what has lost its owner to go' })
+  t.notOk(await isGone(`${maps}/kept`))
+})
+
 t.test('an authority that the first begins to trust is believed by the second without a restart', async (t) => {
   const proxies = newAuthority()
   const { certificate: cert, key } = makeCertificate(
@@ -280,12 +311,22 @@ t.test(
       headers: { 'content-type': 'application/merge-patch+json' },
     })
     await until(async () => !(await isAvailable()) && (await freshness()) === 'Stale', { what: 'stale discovery' })
-    second = await startSecond(dataDir)
+    await create(NAMESPACES, { metadata: { name: 'stuck' } })
+  await front.send('DELETE', `${NAMESPACES}/stuck`, { token: BOSS })
+  const discoveryFailure = async (): Promise<Condition & { message?: string } | undefined> => {
+    const { json } = await front.send('GET', `${NAMESPACES}/stuck`, { token: BOSS })
+    const { status } = json as { status?: { conditions?: Condition[] } }
+    return (status?.conditions ?? []).find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
+  }
+  await until(async () => (await discoveryFailure())?.status === 'True', { what: 'the namespace to say why it waits' })
+  t.match((await discoveryFailure())?.message, `${GROUP}/v1: stale GroupVersion discovery: ${GROUP}/v1`)
+  second = await startSecond(dataDir)
     await until(async () => (await isAvailable()) && (await freshness()) === 'Current', {
       what: 'discovery to be right',
     })
     await until(() => theirs.at(-1) === 200, { what: 'requests to be answered again' })
-    isLoaded = false
+    await until(() => isGone(`${NAMESPACES}/stuck`), { what: 'the namespace to go after all' })
+  isLoaded = false
     await Promise.all(loading)
     t.same([...new Set(own)], [200])
     t.same([...new Set(theirs)].sort(), [200, 503])

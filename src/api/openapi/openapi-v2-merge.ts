@@ -27,9 +27,8 @@ export class SwaggerError extends Error {
 
 /** Gives a new document; `own` is not changed. Throws SwaggerError when the other document cannot be used. */
 export function mergedSwagger<T extends SwaggerDocument>(own: T, { prefixes, document }: OtherSwagger): T {
-  const paths = isJsonObject(document['paths']) ? document['paths'] : {}
-  const definitions = new Map(Object.entries(isJsonObject(document['definitions']) ? document['definitions'] : {}))
-  const taken = Object.entries(paths).filter(
+  const definitions = new Map(members(document['definitions']))
+  const taken = members(document['paths']).filter(
     ([path]) => !Object.hasOwn(own.paths, path) && prefixes.some((prefix) => path.startsWith(prefix)),
   )
   const reached = reachedFrom(taken.map(([, item]) => item), definitions)
@@ -46,6 +45,10 @@ export function mergedSwagger<T extends SwaggerDocument>(own: T, { prefixes, doc
     ]),
   }
 }
+
+/** The members of an object; none of anything else. */
+const members = (value: Json | undefined): [string, Json][] =>
+  isJsonObject(value) ? Object.entries(value).map(([key, member]) => [key, member ?? null]) : []
 
 /** The definitions that values refer to, and those that these refer to. */
 function reachedFrom(values: readonly Json[], definitions: ReadonlyMap<string, Json>): Map<string, Json> {
@@ -85,7 +88,7 @@ function visitReferences(value: Json, depth: number, visit: (name: string) => vo
   if (depth > MAX_DEPTH) throw new SwaggerError('the document is too deep')
   if (Array.isArray(value)) for (const item of value) visitReferences(item, depth + 1, visit)
   else if (isJsonObject(value))
-    for (const [key, member] of Object.entries(value)) {
+    for (const [key, member] of members(value)) {
       if (key === '$ref' && typeof member === 'string') {
         if (member.startsWith(REFERENCE)) visit(unescaped(member.slice(REFERENCE.length)))
       } else visitReferences(member, depth + 1, visit)
@@ -98,7 +101,7 @@ function withReferences(value: Json, names: ReadonlyMap<string, string>, depth: 
   if (Array.isArray(value)) return value.map((item) => withReferences(item, names, depth + 1))
   if (!isJsonObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => {
+    members(value).map(([key, member]) => {
       if (key !== '$ref' || typeof member !== 'string' || !member.startsWith(REFERENCE))
         return [key, withReferences(member, names, depth + 1)]
       const name = names.get(unescaped(member.slice(REFERENCE.length)))

@@ -36,7 +36,7 @@ export async function openApiV2Document(
         )
       }
     }
-  return {
+  const document = {
     swagger: '2.0',
     info: { title: 'Kubernetes', version: KUBERNETES_VERSION },
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
@@ -44,6 +44,7 @@ export async function openApiV2Document(
     securityDefinitions: { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } },
     security: [{ BearerToken: [] }],
   }
+  return document
 }
 
 function printOperation(

@@ -11,6 +11,7 @@ import type { ControllerClient } from './controller-client.js'
 import type { EventRecorder } from './event-recorder.js'
 import type { InformerHandler } from './informer.js'
 import type { ObjectReader } from './object-reader.js'
+import type { RemoteObjects } from './remote-objects.js'
 import type { WorkQueue } from './work-queue.js'
 
 export interface Controller {
@@ -41,6 +42,8 @@ export interface ControllerContext {
   /** Writes as the controller's service account. */
   readonly client: ControllerClient
   readonly objects: ObjectReader
+  /** What extension API servers hold, as the controller's service account. */
+  readonly remotes: RemoteObjects
   readonly events: EventRecorder
   /** Decides what other users may: for controllers that act on somebody's wish. */
   readonly authorizer: Authorizer

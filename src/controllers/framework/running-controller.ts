@@ -20,6 +20,7 @@ import type { ControllerClient } from './controller-client.js'
 import type { EventRecorder } from './event-recorder.js'
 import { Informer, type InformerHandler } from './informer.js'
 import type { ObjectReader } from './object-reader.js'
+import type { RemoteObjects } from './remote-objects.js'
 import { WorkQueue } from './work-queue.js'
 
 const FIRST_PAUSE_MS = 1_000
@@ -32,6 +33,7 @@ export interface RunningControllerOptions {
   readonly views: ResourceViews
   readonly client: ControllerClient
   readonly objects: ObjectReader
+  readonly remotes: RemoteObjects
   readonly events: EventRecorder
   readonly authorizer: Authorizer
   readonly settings: ControllerSettings
@@ -114,11 +116,12 @@ export class RunningController {
   }
 
   #context(): ControllerContext {
-    const { resources, client, objects, events, authorizer, settings, clock, logger } = this.#options
+    const { resources, client, objects, remotes, events, authorizer, settings, clock, logger } = this.#options
     return {
       resources,
       client,
       objects,
+      remotes,
       events,
       authorizer,
       settings,

@@ -17,6 +17,8 @@ import { FOREGROUND, ORPHAN, OwnerWatch } from './owner-watch.js'
 
 /** So many objects are looked at at once; most of that time a deletion waits for its commit. */
 const WORKERS = 64
+/** What has an owner in another server is looked at again after so long: that server tells nobody here when the owner goes. */
+const ELSEWHERE_MS = 30_000
 
 export const garbageCollector: Controller = {
   name: 'garbage-collector-controller',
@@ -29,7 +31,10 @@ export const garbageCollector: Controller = {
       sync: (id) => collector.process(id),
     })
     const watch = new OwnerWatch(context, graph, (id) => work.add(id))
-    const collector = new Collector(context, graph, watch, (id) => work.add(id))
+    const collector = new Collector(context, graph, watch, {
+      look: (id) => work.add(id),
+      lookLater: (id) => work.addAfter(id, ELSEWHERE_MS),
+    })
     watch.update()
     context.onStop(context.resources.onChange(() => watch.update()))
   },
@@ -46,18 +51,25 @@ interface Item {
   readonly owners: readonly OwnerReference[]
 }
 
+interface Looks {
+  look(id: string): void
+  lookLater(id: string): void
+}
+
 class Collector {
   readonly #context: ControllerContext
   readonly #graph: OwnerGraph
   readonly #watch: OwnerWatch
-  readonly #look: (id: string) => void
+  readonly #look: Looks['look']
+  readonly #lookLater: Looks['lookLater']
   readonly #astray: AstrayOwners
 
-  constructor(context: ControllerContext, graph: OwnerGraph, watch: OwnerWatch, look: (id: string) => void) {
+  constructor(context: ControllerContext, graph: OwnerGraph, watch: OwnerWatch, { look, lookLater }: Looks) {
     this.#context = context
     this.#graph = graph
     this.#watch = watch
     this.#look = look
+    this.#lookLater = lookLater
     this.#astray = new AstrayOwners(context)
     context.onStop(() => this.#astray.stop())
   }
@@ -122,9 +134,10 @@ class Collector {
 
   async #collect(item: Item): Promise<void> {
     const { resource, place, uid } = item
-    const { solid, waiting, unsure, missing } = await ownerStates(this.#context, place.namespace, item.owners)
+    const { solid, waiting, unsure, elsewhere, missing } = await ownerStates(this.#context, place.namespace, item.owners)
     const subject = { resource, object: { metadata: { ...place, uid } } }
     for (const [owners, references] of missing) this.#astray.ask(subject, owners, references)
+    if (elsewhere) this.#lookLater(item.id)
     // The object is looked at again when its owners change, and when an unknown kind becomes known (OwnerWatch).
     if (unsure) return
     if (solid.length > 0) {

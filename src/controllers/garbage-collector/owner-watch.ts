@@ -14,6 +14,7 @@ export const ORPHAN = 'orphan'
 
 const OWNED = Buffer.from('"ownerReferences"')
 export const DELETED = Buffer.from('"deletionTimestamp"')
+const API_SERVICES = 'apiservices.apiregistration.k8s.io'
 /** Events own nothing and come and go by themselves; Kubernetes leaves them out too. */
 const IGNORED = new Set(['events', 'events.events.k8s.io'])
 
@@ -69,6 +70,12 @@ export class OwnerWatch {
     return this.#synced.size === this.#followed.size
   }
 
+  /** An extension API server came, or began to answer: it may serve what nobody served. */
+  #lookAtUnknownKinds(): void {
+    const isUnknown = ({ apiVersion, kind }: OwnerReference): boolean => !this.#kinds.has(kindKey(apiVersion, kind))
+    for (const { id, owners } of this.#graph.nodes()) if (owners.some(isUnknown)) this.#look(id)
+  }
+
   #follow(resource: ControlledResource): void {
     let unseen = new Set<string>()
     const stop = this.#context.follow(resource, {
@@ -82,6 +89,7 @@ export class OwnerWatch {
         this.#synced.add(resource.id)
       },
       onPut: (object) => {
+        if (resource.id === API_SERVICES) this.#lookAtUnknownKinds()
         const id = `${resource.id}|${object.key}`
         unseen.delete(id)
         this.#put(id, object)

@@ -17,20 +17,37 @@ export interface RemoteDocument {
   readonly body: Buffer
 }
 
-/** Rejects when the server cannot be reached, does not answer in time, or says too much. Redirects are not followed. */
-export function remoteDocument(
+export interface RemoteQuestion {
+  readonly method: string
+  readonly path: string
+  readonly user: UserInfo
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+  readonly timeoutMs: number
+}
+
+/** A document that tells of the server, asked for by this server itself. Rejects as remoteAnswer() does. */
+export const remoteDocument = (
   connections: RemoteConnections,
   remote: RemoteService,
   path: string,
   headers: Readonly<Record<string, string>> = {},
+): Promise<RemoteDocument> =>
+  remoteAnswer(connections, remote, { method: 'GET', path, headers, user: AGGREGATOR, body: '', timeoutMs: TIMEOUT_MS })
+
+/** Rejects when the server cannot be reached, does not answer in time, or says too much. Redirects are not followed. */
+export function remoteAnswer(
+  connections: RemoteConnections,
+  remote: RemoteService,
+  { method, path, headers, user, body, timeoutMs }: RemoteQuestion,
 ): Promise<RemoteDocument> {
   return new Promise((resolve, reject) => {
     const request = connections.request(remote, {
-      method: 'GET',
+      method,
       path,
-      headers: { accept: 'application/json', ...headers, ...userHeaders(AGGREGATOR) },
+      headers: { accept: 'application/json', ...headers, ...userHeaders(user) },
     })
-    const timer = setTimeout(() => request.destroy(new Error('no answer in time')), TIMEOUT_MS)
+    const timer = setTimeout(() => request.destroy(new Error('no answer in time')), timeoutMs)
     const fail = (error: Error): void => {
       clearTimeout(timer)
       reject(error)
@@ -55,7 +72,7 @@ export function remoteDocument(
         resolve({ status: answer.statusCode ?? 0, contentType, etag, body: Buffer.concat(chunks) })
       })
     })
-    request.end()
+    request.end(body)
   })
 }
 

@@ -4,6 +4,7 @@ import { API_SERVICES, APIServiceIndex } from '../../aggregator/api-service-inde
 import { CacheClient } from '../../cacher/read/cache-client.js'
 import { APIServiceRegistration } from '../aggregation/api-service-registration.js'
 import { AvailabilityKeeper } from '../aggregation/availability-keeper.js'
+import { ControllerRelay } from '../aggregation/controller-relay.js'
 import { RemoteConnections } from '../aggregation/remote-connections.js'
 import { ServerLease } from '../aggregation/server-lease.js'
 import { serviceDirectory } from '../aggregation/service-views.js'
@@ -14,9 +15,9 @@ import type { StorageThreads } from './storage-threads.js'
 
 /**
  * Keeps APIServices: those of what is served here, and the conditions of those that other servers serve. Resolves when the former are
- * there.
+ * there, with the way on which controllers reach other servers.
  */
-export async function keepAPIServices(parts: ProcessParts, storage: StorageThreads): Promise<void> {
+export async function keepAPIServices(parts: ProcessParts, storage: StorageThreads): Promise<ControllerRelay> {
   const { config, credentials, served, lifecycle, clock, logger } = parts
   const { owner, pool, resources } = storage
   const cache = await CacheClient.attach(await owner.attach())
@@ -45,4 +46,5 @@ export async function keepAPIServices(parts: ProcessParts, storage: StorageThrea
   index.start()
   keeper.start()
   await registration.start()
+  return new ControllerRelay(index, connections)
 }

@@ -1,11 +1,12 @@
 /** Thread: main. The step that starts the controllers, after the server is ready: nobody waits for them. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { ControllerRelay } from '../aggregation/controller-relay.js'
 import { ControllersWorker } from '../threads/controllers-worker.js'
 import type { ProcessParts } from './process-parts.js'
 import type { StorageThreads } from './storage-threads.js'
 
-export function startControllers(parts: ProcessParts, storage: StorageThreads): void {
+export function startControllers(parts: ProcessParts, storage: StorageThreads, relay: ControllerRelay): void {
   const { config, credentialSource, clock, logger, metrics, threads, lifecycle } = parts
   if (config.controllers.enabled.length === 0) return
   const { owner, pool, resources } = storage
@@ -20,6 +21,7 @@ export function startControllers(parts: ProcessParts, storage: StorageThreads): 
     attach: () => owner.attach(),
     definitions: () => resources.definitions(),
     pool,
+    relay,
     clock,
     logger,
     onMetrics: (port) => metrics.addThread(port),

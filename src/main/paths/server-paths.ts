@@ -33,7 +33,7 @@ export interface ProcessLine extends DebugLine {
 
 export interface ServerPathsOptions {
   readonly served: Served
-  readonly aggregation: Pick<FrontEndAggregation, 'merged' | 'openapi' | 'openapiPaths'>
+  readonly aggregation: Pick<FrontEndAggregation, 'merged' | 'openapi' | 'openapiPaths' | 'swagger'>
   readonly pool: PoolRunner
   readonly line: ProcessLine
   readonly state: FrontEndState

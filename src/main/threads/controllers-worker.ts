@@ -20,6 +20,9 @@ import type {
   ControllersCalls,
   ControllersMainCalls,
   ControllersStart,
+  RemoteAnswer,
+  RemoteCall,
+  RemoteReport,
 } from '../../protocol/main-controllers.js'
 import type { CallMessage } from '../../protocol/main-front-end.js'
 import type { ResourceChange } from '../../protocol/resource-change.js'
@@ -40,10 +43,18 @@ export interface ControllersWorkerOptions {
   readonly attach: () => Promise<MessagePort>
   readonly definitions: () => readonly ResourceDefinition[]
   readonly pool: PoolRunner
+  /** The way to extension API servers. */
+  readonly relay: RemoteRelay
   readonly clock: Clock
   readonly logger: Logger
   readonly onMetrics: (port: MessagePort) => void
   readonly onInspection: (line: InspectionLine) => void
+}
+
+/** What main does for controllers: main/aggregation/controller-relay.ts. */
+export interface RemoteRelay {
+  resources(): Promise<RemoteReport>
+  send(call: RemoteCall): Promise<RemoteAnswer>
 }
 
 interface Thread {
@@ -96,7 +107,7 @@ export class ControllersWorker implements Closable {
   }
 
   async #open(): Promise<void> {
-    const { config, settings, attach, definitions, pool } = this.#options
+    const { config, settings, attach, definitions, pool, relay } = this.#options
     const ownerPort = await attach()
     if (this.#closed) return
     const workerData: ControllersStart<Config> = { config, settings, ownerPort, definitions: definitions() }
@@ -107,7 +118,11 @@ export class ControllersWorker implements Closable {
     })
     const calls = new PortCalls<ControllersCalls, ControllersMainCalls>({
       port: { postMessage: (message, transfer = []) => worker.postMessage(message, transfer) },
-      handlers: { pool: ({ type, input }, caller) => pool.run(type, input, caller) },
+      handlers: {
+        pool: ({ type, input }, caller) => pool.run(type, input, caller),
+        remoteResources: () => relay.resources(),
+        remote: (call) => relay.send(call),
+      },
       transferOf: transferableResult,
     })
     const thread: Thread = { worker, calls, ended: new Deferred<void>() }
