@@ -259,17 +259,20 @@ t.test('a namespace of the first goes with what the second holds in it', async (
   t.equal((await front.send('GET', `${WIDGETS}/one`, { token: READER })).status, 200, 'others stay')
 })
 
-t.test('owners in the second are asked for: one that is there keeps what it owns, one that is not does not', async (t) => {
-  const maps = '/api/v1/namespaces/default/configmaps'
-  const { metadata } = (await front.send('GET', `${WIDGETS}/one`, { token: READER })).json as {
-    metadata: { uid: string }
-  }
-  const owner = (uid: string) => [{ apiVersion: `${GROUP}/v1`, kind: 'Widget', name: 'one', uid }]
-  await create(maps, { metadata: { name: 'kept', ownerReferences: owner(metadata.uid) } })
-  await create(maps, { metadata: { name: 'lost', ownerReferences: owner('another') } })
-  await until(() => isGone(`${maps}/lost`), { what: 'what has lost its owner to go' })
-  t.notOk(await isGone(`${maps}/kept`))
-})
+t.test(
+  'owners in the second are asked for: one that is there keeps what it owns, one that is not does not',
+  async (t) => {
+    const maps = '/api/v1/namespaces/default/configmaps'
+    const { metadata } = (await front.send('GET', `${WIDGETS}/one`, { token: READER })).json as {
+      metadata: { uid: string }
+    }
+    const owner = (uid: string) => [{ apiVersion: `${GROUP}/v1`, kind: 'Widget', name: 'one', uid }]
+    await create(maps, { metadata: { name: 'kept', ownerReferences: owner(metadata.uid) } })
+    await create(maps, { metadata: { name: 'lost', ownerReferences: owner('another') } })
+    await until(() => isGone(`${maps}/lost`), { what: 'what has lost its owner to go' })
+    t.notOk(await isGone(`${maps}/kept`))
+  },
+)
 
 t.test('an authority that the first begins to trust is believed by the second without a restart', async (t) => {
   const proxies = newAuthority()
@@ -312,21 +315,23 @@ t.test(
     })
     await until(async () => !(await isAvailable()) && (await freshness()) === 'Stale', { what: 'stale discovery' })
     await create(NAMESPACES, { metadata: { name: 'stuck' } })
-  await front.send('DELETE', `${NAMESPACES}/stuck`, { token: BOSS })
-  const discoveryFailure = async (): Promise<Condition & { message?: string } | undefined> => {
-    const { json } = await front.send('GET', `${NAMESPACES}/stuck`, { token: BOSS })
-    const { status } = json as { status?: { conditions?: Condition[] } }
-    return (status?.conditions ?? []).find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
-  }
-  await until(async () => (await discoveryFailure())?.status === 'True', { what: 'the namespace to say why it waits' })
-  t.match((await discoveryFailure())?.message, `${GROUP}/v1: stale GroupVersion discovery: ${GROUP}/v1`)
-  second = await startSecond(dataDir)
+    await front.send('DELETE', `${NAMESPACES}/stuck`, { token: BOSS })
+    const discoveryFailure = async (): Promise<(Condition & { message?: string }) | undefined> => {
+      const { json } = await front.send('GET', `${NAMESPACES}/stuck`, { token: BOSS })
+      const { status } = json as { status?: { conditions?: Condition[] } }
+      return (status?.conditions ?? []).find(({ type }) => type === 'NamespaceDeletionDiscoveryFailure')
+    }
+    await until(async () => (await discoveryFailure())?.status === 'True', {
+      what: 'the namespace to say why it waits',
+    })
+    t.match((await discoveryFailure())?.message, `${GROUP}/v1: stale GroupVersion discovery: ${GROUP}/v1`)
+    second = await startSecond(dataDir)
     await until(async () => (await isAvailable()) && (await freshness()) === 'Current', {
       what: 'discovery to be right',
     })
     await until(() => theirs.at(-1) === 200, { what: 'requests to be answered again' })
     await until(() => isGone(`${NAMESPACES}/stuck`), { what: 'the namespace to go after all' })
-  isLoaded = false
+    isLoaded = false
     await Promise.all(loading)
     t.same([...new Set(own)], [200])
     t.same([...new Set(theirs)].sort(), [200, 503])

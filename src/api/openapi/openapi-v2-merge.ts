@@ -31,7 +31,10 @@ export function mergedSwagger<T extends SwaggerDocument>(own: T, { prefixes, doc
   const taken = members(document['paths']).filter(
     ([path]) => !Object.hasOwn(own.paths, path) && prefixes.some((prefix) => path.startsWith(prefix)),
   )
-  const reached = reachedFrom(taken.map(([, item]) => item), definitions)
+  const reached = reachedFrom(
+    taken.map(([, item]) => item),
+    definitions,
+  )
   const names = newNames(own.definitions, reached)
   const renamed = (value: Json): Json => withReferences(value, names, 0)
   return {
@@ -82,7 +85,8 @@ function newNames(own: Readonly<Record<string, unknown>>, reached: ReadonlyMap<s
 }
 
 /** What a reader of the printed document would see: members that are undefined are not printed. */
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))
+const plain = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value ?? null, (_key, one: unknown) => (typeof one === 'bigint' ? String(one) : one)))
 
 function visitReferences(value: Json, depth: number, visit: (name: string) => void): void {
   if (depth > MAX_DEPTH) throw new SwaggerError('the document is too deep')

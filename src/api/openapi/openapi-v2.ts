@@ -1,4 +1,4 @@
-/** Thread: any. OpenAPI version 2 (Swagger): one document of everything, made when it is asked for and not kept. */
+/** Thread: any. OpenAPI version 2 (Swagger): one document of everything, made when it is asked for; main/paths/kept-swagger.ts keeps it. */
 import { type Catalogue, KUBERNETES_VERSION } from '../catalogue.js'
 import type { GroupVersionKind } from '../group-version.js'
 import type { SchemaSource } from '../schema.js'

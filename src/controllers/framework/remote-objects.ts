@@ -92,9 +92,18 @@ export class RemoteObjects {
     })
     if (verdict.decision !== 'allow') throw new RemoteFailure(`${this.#user.name} cannot ${verb} ${resource}.${group}`)
     const isRead = verb === 'get' || verb === 'list'
-    const body = isRead ? '' : JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' })
+    const body = isRead
+      ? ''
+      : JSON.stringify({ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' })
     try {
-      return await this.#servers.send({ group, version, method: isRead ? 'GET' : 'DELETE', path, user: this.#user, body })
+      return await this.#servers.send({
+        group,
+        version,
+        method: isRead ? 'GET' : 'DELETE',
+        path,
+        user: this.#user,
+        body,
+      })
     } catch (error) {
       throw new RemoteFailure(error instanceof Error ? error.message : String(error), { cause: error })
     }

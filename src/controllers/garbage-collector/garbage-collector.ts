@@ -134,7 +134,11 @@ class Collector {
 
   async #collect(item: Item): Promise<void> {
     const { resource, place, uid } = item
-    const { solid, waiting, unsure, elsewhere, missing } = await ownerStates(this.#context, place.namespace, item.owners)
+    const { solid, waiting, unsure, elsewhere, missing } = await ownerStates(
+      this.#context,
+      place.namespace,
+      item.owners,
+    )
     const subject = { resource, object: { metadata: { ...place, uid } } }
     for (const [owners, references] of missing) this.#astray.ask(subject, owners, references)
     if (elsewhere) this.#lookLater(item.id)

@@ -2,11 +2,12 @@
  * Thread: main. What controllers ask of extension API servers: what they serve now, and objects to read and delete, in the name of the
  * controller. Controllers run in a thread of their own, and connections to other servers are here.
  */
-import { formatGroupVersion } from '../../api/group-version.js'
-import { isJsonObject, type Json } from '../../api/object.js'
+
 import type { RemoteService } from '../../aggregator/api-service.js'
 import type { APIServiceIndex } from '../../aggregator/api-service-index.js'
 import { versionEntry } from '../../aggregator/version-entry.js'
+import { formatGroupVersion } from '../../api/group-version.js'
+import { isJsonObject, type Json } from '../../api/object.js'
 import type { RemoteAnswer, RemoteCall, RemoteReport, RemoteResource } from '../../protocol/main-controllers.js'
 import type { RemoteConnections } from './remote-connections.js'
 import { remoteAnswer, remoteDocument } from './remote-documents.js'

@@ -49,9 +49,7 @@ export async function openApiDocument(
 }
 
 const printedV2 = (document: object, form: 'json' | 'protobuf'): EncodedResponse =>
-  form === 'json'
-    ? encoded(document, 'application/json')
-    : encodedBody(encodeOpenApiV2(document), OPENAPI_V2_PROTOBUF)
+  form === 'json' ? encoded(document, 'application/json') : encodedBody(encodeOpenApiV2(document), OPENAPI_V2_PROTOBUF)
 
 /** Documents of other servers that cannot be used are left out, each for itself. */
 function withOthers(

@@ -1,10 +1,9 @@
 import t from 'tap'
 import type { JsonObject } from '#keelson/api/object.js'
-import { mergedSwagger, SwaggerError } from '#keelson/api/openapi/openapi-v2-merge.js'
+import { mergedSwagger, type SwaggerDocument } from '#keelson/api/openapi/openapi-v2-merge.js'
 
 const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
-const own = {
-  swagger: '2.0',
+const own: SwaggerDocument = {
   paths: { '/api/v1/pods': { get: { schema: ref('Pod') } } },
   definitions: { Pod: { type: 'object' }, Meta: { type: 'object' }, Time: { type: 'string' } },
 }
@@ -60,5 +59,5 @@ t.test('documents that are none, or too deep, or go round in circles, do no harm
   t.same(Object.keys(mergedSwagger(own, other(circle)).definitions), ['A', 'B', 'Meta', 'Pod', 'Time'])
   let deep: JsonObject = {}
   for (let i = 0; i < 5_000; i++) deep = { deep }
-  t.throws(() => mergedSwagger(own, other({ paths: { '/apis/weather/v1/a': deep } })), SwaggerError)
+  t.throws(() => mergedSwagger(own, other({ paths: { '/apis/weather/v1/a': deep } })), { code: 'SwaggerError' })
 })
