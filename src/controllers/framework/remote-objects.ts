@@ -1,6 +1,6 @@
 /**
  * Thread: controllers. Objects that extension API servers hold, for one controller: what they serve, and reads and deletions in the name
- * of the controller's account, after the same authorizer as any request.
+ * of the controller's account, after the authorizer that every request passes.
  */
 import type { KubeObject } from '../../api/object.js'
 import type { UserInfo } from '../../api/user-info.js'
