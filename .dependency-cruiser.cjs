@@ -50,6 +50,12 @@ const LAYERS = [
     'a boundary file knows words and contracts',
   ),
   only('metrics-stand-on-words', room('metrics'), GROUND, 'counting knows nobody who counts'),
+  only(
+    'tracing-stands-on-words',
+    room('tracing'),
+    [...GROUND, room('storage/grpc')],
+    'spans know nobody who makes them; a collector is spoken to in the frames of gRPC',
+  ),
 ]
 
 const STORAGE = [

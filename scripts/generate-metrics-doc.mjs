@@ -11,6 +11,7 @@ const SECTIONS = [
   ['cacheFamilies', 'Watch cache'],
   ['storageFamilies', 'Storage'],
   ['auditFamilies', 'Audit'],
+  ['tracingFamilies', 'Tracing'],
   ['workqueueFamilies', 'Queues of work'],
   ['processFamilies', 'The process'],
 ]

@@ -1,4 +1,4 @@
-// npm run generate                      src/api/catalogue → src/api/generated; src/metrics/families → docs/metrics.md
+// npm run generate                      src/api/catalogue → src/api/generated; src/metrics/families → docs/metrics.md, src/main/flags → docs/flags.md
 // npm run generate -- --check           fails when the generated files are not up to date
 // npm run generate -- --import FACTS --go PREFIX=FOLDER…
 //                                       first refreshes src/api/catalogue from published facts: FACTS holds
@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { flagsDocument } from './generate-flags-doc.mjs'
 import { metricsDocument } from './generate-metrics-doc.mjs'
 import { generatedFiles } from './generate-tables.mjs'
 
@@ -36,6 +37,7 @@ if (values.import !== undefined) {
 const stale = []
 const files = [...generatedFiles(tables)].map(([name, text]) => [path.join(generated, name), text])
 files.push([path.join(root, 'docs/metrics.md'), await metricsDocument(path.join(root, 'src/metrics/families.ts'))])
+files.push([path.join(root, 'docs/flags.md'), await flagsDocument(root)])
 for (const [file, text] of files) {
   if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
   stale.push(path.relative(root, file))

@@ -100,6 +100,13 @@ function validateList({
   return errors
 }
 
+/** For a server whose feature gate WatchList is off. Throws Invalid, which clients take as a sign to list instead. */
+export function refuseInitialEvents(query: URLSearchParams): void {
+  if (!query.has('sendInitialEvents')) return
+  const why = 'sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled'
+  throw newInvalid(KIND, '', [forbidden(SEND, why)])
+}
+
 function validateWatch({ resourceVersionMatch, continueToken, sendInitialEvents }: ListOptions): FieldError[] {
   const errors: FieldError[] = []
   if (sendInitialEvents !== undefined && resourceVersionMatch !== 'NotOlderThan') {

@@ -7,9 +7,11 @@ import { jsonLogger } from '../lib/json-logger.js'
 import { lookupTable } from '../lib/lookup-table.js'
 import { compose } from './compose.js'
 import { dataCommand } from './data/data-command.js'
+import { compatibilityWarnings } from './flags/compatibility-options.js'
 import { complete } from './flags/config.js'
 import { parseCommandLine } from './flags/config-file.js'
 import { describeFlags, errorLines } from './flags/flags.js'
+import { foreignFlag } from './flags/foreign-flags.js'
 import { FLAGS } from './flags/options.js'
 import { secretsCommand } from './secrets/secrets-command.js'
 import { clockProblem } from './start-checks.js'
@@ -22,7 +24,8 @@ Usage: keelson [flags]
 
 ${describeFlags(FLAGS)}
 
---help prints this, --version the version. Other flags of kube-apiserver are accepted and do nothing.
+--help prints this, --version the version. Other flags of kube-apiserver are accepted and do nothing, or refused;
+docs/flags.md says why.
 `
 
 /** Commands beside the server itself, by their first word. */
@@ -104,10 +107,8 @@ async function run(args: readonly string[]): Promise<number | undefined> {
     console.error('keelson: see --help for all flags')
     return 1
   }
-  if (parsed.foreign.length > 0)
-    console.error(
-      `keelson: these flags of kube-apiserver do nothing here: ${parsed.foreign.map((name) => `--${name}`).join(', ')}`,
-    )
+  for (const name of parsed.foreign) console.error(`keelson: --${name} does nothing here: ${foreignFlag(name)?.why}`)
+  for (const line of compatibilityWarnings(parsed.values)) console.error(`keelson: ${line}`)
   const { config } = result
   const clock = clockProblem(Date.now())
   if (clock !== undefined) console.error(`keelson: ${clock}`)

@@ -43,6 +43,10 @@ const calls: PortCalls<MainCalls, FrontEndCalls> = new PortCalls<MainCalls, Fron
       opened().stopListening()
       return undefined
     },
+    settle: async () => {
+      await opened().settle()
+      return undefined
+    },
     drain: async () => {
       await opened().drain()
       return undefined
@@ -76,7 +80,7 @@ try {
     pool: new RelayedPool(calls),
     line: {
       startedMs,
-      health: () => calls.call('health', {}),
+      health: (probe) => calls.call('health', { probe }),
       poolAnswers: () => calls.call('poolAnswers', {}),
       controllerProblems: () => calls.call('controllerProblems', {}),
       metrics: () => calls.call('metrics', {}),

@@ -12,6 +12,7 @@ import { flowDefinitions } from './families/flow-control.js'
 import { processDefinitions } from './families/process.js'
 import { requestDefinitions } from './families/requests.js'
 import { storageDefinitions } from './families/storage.js'
+import { tracingDefinitions } from './families/tracing.js'
 import { cacheDefinitions } from './families/watch-cache.js'
 import { watchDefinitions } from './families/watches.js'
 import { workqueueDefinitions } from './families/workqueues.js'
@@ -42,6 +43,7 @@ export const processFamilies = numbered(processDefinitions)
 export const workqueueFamilies = numbered(workqueueDefinitions)
 export const auditFamilies = numbered(auditDefinitions)
 export const conversionFamilies = numbered(conversionDefinitions)
+export const tracingFamilies = numbered(tracingDefinitions)
 
 /** All families, each at its id. */
 export const FAMILIES: readonly Family[] = table

@@ -28,13 +28,18 @@ export class Metrics {
   #scrape: Promise<string> | undefined
   #lastThread = MAIN
 
-  constructor() {
+  readonly #disabled: ReadonlySet<string>
+
+  /** `disabled`: names of metrics that are counted and not shown. */
+  constructor(disabled: readonly string[] = []) {
+    this.#disabled = new Set(disabled)
     this.recorder = new Recorder((page) => this.#collector.addPage(MAIN, page))
     this.storage = new StorageMetrics(this.recorder)
   }
 
   start(): void {
     collectDefaultMetrics({ register: this.#registry })
+    for (const name of this.#disabled) this.#registry.removeSingleMetric(name)
   }
 
   /** Takes the other end of a line that a thread has opened: see MetricsLine. */
@@ -73,6 +78,7 @@ export class Metrics {
     const parts: string[] = []
     let length = 0
     for (const family of FAMILIES) {
+      if (this.#disabled.has(family.name)) continue
       const text = this.#exposition.family(family, sums.get(family) ?? [])
       parts.push(text)
       length += text.length

@@ -8,7 +8,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { ErrorRecord } from './error-record.js'
-import type { LogLevel, OwnerHealth, ResourceMemory } from './main-owner.js'
+import type { HealthProbe, LogLevel, OwnerHealth, ResourceMemory } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { ResourceChange } from './resource-change.js'
@@ -35,7 +35,7 @@ export interface FrontEndStart<C, E> {
 export type MainCalls = {
   /** Bodies are transferred in both directions. */
   pool: (task: PoolTask) => PoolResult<PoolTaskName>
-  health: (input: Record<string, never>) => OwnerHealth
+  health: (input: { readonly probe: HealthProbe }) => OwnerHealth
   /** Some pool thread answers. */
   poolAnswers: (input: Record<string, never>) => boolean
   /** What is wrong with the controllers inside; '' when nothing is. */
@@ -58,6 +58,8 @@ export type FrontEndCalls = {
   /** Files behind certificates have changed. */
   renewCredentials: (renewed: RenewedCredentials) => undefined
   stopListening: (input: Record<string, never>) => undefined
+  /** Replies when no request is under way but long-running ones. */
+  settle: (input: Record<string, never>) => undefined
   /** Ends watches; replies when no request is under way. */
   drain: (input: Record<string, never>) => undefined
   /** The thread ends after its reply: uWebSockets.js aborts a process in which a thread ends without having closed. */

@@ -65,6 +65,9 @@ export interface ResourceHealth {
   readonly reason?: 'corrupt-object' | 'key-service' | 'memory-limit'
 }
 
+/** Who asks for the storage's health: it may take a time of its own to answer each. */
+export type HealthProbe = 'health' | 'ready'
+
 export interface OwnerHealth {
   readonly clusters: readonly {
     /** Whether memory follows the store. */
@@ -86,7 +89,7 @@ export type OwnerControl = {
   /** Replies when it is ready or has fallen back to its storage. */
   addResource: (input: OwnerResource) => undefined
   removeResource: (input: { resource: string }) => undefined
-  health: (input: Record<string, never>) => OwnerHealth
+  health: (input: { readonly probe: HealthProbe }) => OwnerHealth
   memory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
   /** In order: readers, cache, storage. The thread ends after its reply. */
   stop: (input: Record<string, never>) => undefined

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { RequestInfo } from '../api/request-info.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { Status } from '../api/status.js'
+import type { TraceContext } from '../api/trace-context.js'
 import type { UserInfo } from '../api/user-info.js'
 
 /** A request as far as the front end has understood it; the body is untouched. */
@@ -19,6 +20,8 @@ export interface PoolRequest {
   /** Empty when there is none. Transferred. */
   readonly body: Uint8Array
   readonly auditId: string
+  /** The span that the work is a part of; absent for a request that is not recorded. */
+  readonly trace?: TraceContext
   /** Wall time in milliseconds after which nobody waits for the answer any longer: what is under way then stops. */
   readonly deadlineMs: number
 }

@@ -50,7 +50,8 @@ export class TaskWriter {
   write({ place, task }: PoolHandover): boolean {
     if (task.type !== 'write' && task.type !== 'read') return false
     const { info, user, ...request } = task.input
-    if (info.proxied !== undefined) return false
+    // Rare ones go the other way: a request that is traced carries more than a frame has places for.
+    if (info.proxied !== undefined || request.trace !== undefined) return false
     const frame = this.#frame
     frame
       .number(place)
@@ -97,7 +98,7 @@ export class TaskReader {
     const slot = frame.number()
     const type = frame.number() === 1 ? 'write' : 'read'
     // `Required` has the compiler ask for every field that a request may have, so that none is forgotten here.
-    const input: Required<PoolRequest> = {
+    const input: Required<Omit<PoolRequest, 'trace'>> = {
       info: readInfo(frame),
       user: this.#readUser(frame),
       method: frame.text(),

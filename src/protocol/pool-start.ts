@@ -9,6 +9,7 @@ import type { MetricsLine } from './metrics-line.js'
 import type { PoolLineOffer } from './pool-line.js'
 import type { AuthenticationConfig } from './server-credentials.js'
 import type { InspectionLine } from './thread-inspection.js'
+import type { TracingConfig } from './tracing-config.js'
 import type { WebhookUsers } from './webhook-users.js'
 
 export interface ConnectionConfig {
@@ -42,10 +43,17 @@ export interface ServiceNetwork {
   readonly nodePortRange: string
 }
 
+export interface TolerationSeconds {
+  readonly notReady: number
+  readonly unreachable: number
+}
+
 /** Which admission plugins run, and what --admission-control-config-file says to them. */
 export interface AdmissionStart {
   readonly enable: readonly string[]
   readonly disable: readonly string[]
+  /** How long pods stay on nodes that are not well, unless they say otherwise. */
+  readonly tolerationSeconds: TolerationSeconds
   /** By name of the plugin. */
   readonly config: Readonly<Record<string, JsonObject>>
   /** With what this server authenticates to webhooks. */
@@ -70,6 +78,8 @@ export interface PoolStart {
   /** How kubelets are found. */
   readonly connection: ConnectionConfig
   readonly authentication: AuthenticationConfig
+  /** Undefined when nothing is traced. */
+  readonly tracing: TracingConfig | undefined
 }
 
 /** With what main alone gives to a thread. */

@@ -51,7 +51,7 @@ try {
       owner.removeResource(resource)
       return undefined
     },
-    health: () => owner.health(),
+    health: ({ probe }) => owner.health(probe),
     memory: async () => owner.memory(),
     stop: async () => {
       probe.stop()

@@ -16,6 +16,7 @@ const MOST = '2147483647'
 
 const durations = (names: string, value: string): string[] => names.split(' ').map((name) => `--${name}=${value}`)
 const INTERVALS = 'etcd-compaction-interval etcd-db-metric-poll-interval etcd-count-metric-poll-period'
+const TIMEOUTS = 'etcd-healthcheck-timeout etcd-readycheck-timeout'
 const TIMES = 'slow-request-threshold kubelet-timeout audit-log-batch-max-wait authentication-token-webhook-cache-ttl'
 const BATCHES =
   'audit-log-batch-buffer-size audit-log-batch-max-size audit-log-batch-throttle-qps audit-log-batch-throttle-burst'
@@ -24,6 +25,7 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   smallest: [
     ...durations(INTERVALS, '1s'),
     ...durations(TIMES, '1ns'),
+    ...durations('lease-reuse-duration-seconds default-not-ready-toleration-seconds', '0'),
     ...durations(BATCHES, '1'),
     ...durations('event-ttl request-timeout', '1s'),
     ...['--cache-memory-limit=1', '--min-request-timeout=1', '--delete-collection-workers=1', '--pool-threads=1'],
@@ -34,6 +36,13 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   largest: [
     ...durations(INTERVALS, LONGEST),
     ...durations(TIMES, LONGEST),
+    ...durations(TIMEOUTS, LONGEST),
+    ...durations('lease-reuse-duration-seconds default-unreachable-toleration-seconds', MOST),
+    ...['--goaway-chance=0.02', '--strict-transport-security-directives=max-age=9999999999999999'],
+    ...[
+      `--cors-allowed-origins=${Array.from({ length: 500 }, (_, i) => `//h${i}:`).join(',')}`,
+      '--feature-gates=AllAlpha=true',
+    ],
     ...durations(BATCHES, MOST),
     ...durations('event-ttl request-timeout service-account-max-token-expiration', LONGEST),
     ...[
@@ -49,6 +58,14 @@ const SETS: Readonly<Record<string, readonly string[]>> = {
   none: [
     ...durations(INTERVALS, '0'),
     ...durations(TIMES, '0s'),
+    ...[
+      '--goaway-chance=0',
+      '--feature-gates=',
+      '--cors-allowed-origins=',
+      '--disabled-metrics=',
+      '--emulated-version=',
+    ],
+    ...['--feature-gates=AllBeta=false', '--lease-reuse-duration-seconds=0'],
     ...['--cache-memory-limit=0', '--watch-cache=false', '--enable-priority-and-fairness=false', '--pool-threads=0'],
     ...['--max-requests-inflight=0', '--max-mutating-requests-inflight=0', '--service-account-max-token-expiration=0'],
     ...['--audit-log-maxsize=0', '--audit-log-maxage=0', '--audit-log-maxbackup=0', '--watch-cache-sizes='],

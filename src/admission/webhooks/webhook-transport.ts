@@ -44,6 +44,11 @@ export interface WebhookCall {
   readonly signal: CancelSignal | undefined
 }
 
+export type TracedCall = (
+  url: string,
+  call: (headers: Readonly<Record<string, string>>) => Promise<Buffer>,
+) => Promise<Buffer>
+
 export interface WebhookTransportOptions {
   readonly resolve: ServiceResolver
   readonly users: WebhookUsers
@@ -52,6 +57,8 @@ export interface WebhookTransportOptions {
   readonly clock: Clock
   /** Told when a call begins (1) and ends (-1) to wait. */
   readonly onCall: (change: 1 | -1) => void
+  /** Does a call as a span of its request, and gives the headers that tell the webhook of it. Without it none is made. */
+  readonly traced?: TracedCall | undefined
 }
 
 interface Target {
@@ -72,8 +79,16 @@ export class WebhookTransport implements Closable {
 
   /** The body of the webhook's answer. Throws TransportError. */
   async post(call: WebhookCall): Promise<Buffer> {
-    const { clientConfig, body, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES, signal } = call
-    const { origin, path, agent, headers } = this.#target(clientConfig)
+    const target = this.#target(call.clientConfig)
+    const { traced } = this.#options
+    if (traced === undefined) return this.#post(call, target, {})
+    return traced(`${target.origin}${target.path}`, (more) => this.#post(call, target, more))
+  }
+
+  async #post(call: WebhookCall, target: Target, more: Readonly<Record<string, string>>): Promise<Buffer> {
+    const { body, timeoutMs, maxAnswerBytes = MAX_ANSWER_BYTES, signal } = call
+    const { origin, path, agent } = target
+    const headers = { ...target.headers, ...more }
     const url = `${origin}${path}?timeout=${Math.ceil(timeoutMs / 1000)}s`
     const ended = new AbortController()
     let why = 'context deadline exceeded'

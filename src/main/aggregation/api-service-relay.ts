@@ -6,6 +6,7 @@
 import type { RemoteService } from '../../aggregator/api-service.js'
 import type { APIServiceIndex } from '../../aggregator/api-service-index.js'
 import type { RequestInfo } from '../../api/request-info.js'
+import { TRACE_HEADER, type TraceContext, traceHeader } from '../../api/trace-context.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { FrontProxyHeaders } from '../../protocol/server-credentials.js'
 import type { Exchange } from '../http/exchange.js'
@@ -32,6 +33,8 @@ export interface RelayedRequest {
   readonly info: RequestInfo
   readonly query: URLSearchParams
   readonly user: UserInfo
+  /** The span of the request; undefined when it is not recorded. */
+  readonly trace?: TraceContext | undefined
 }
 
 export interface APIServiceRelayOptions {
@@ -61,7 +64,7 @@ export class APIServiceRelay {
     return rest === '' ? this.#options.index.find(group, version) : undefined
   }
 
-  async relay({ exchange, info, query, user }: RelayedRequest, remote: RemoteService): Promise<void> {
+  async relay({ exchange, info, query, user, trace }: RelayedRequest, remote: RemoteService): Promise<void> {
     exchange.head.keepHeaders()
     if (hasBody(exchange)) exchange.bodyStream()
     // The segments that were authorized, and no empty ones between them. One of dots would mean another path to the other side.
@@ -79,6 +82,7 @@ export class APIServiceRelay {
       ...passedHeaders(exchange, this.#isHidden),
       ...userHeaders(user),
       'audit-id': exchange.head.auditId,
+      ...(trace === undefined ? {} : { [TRACE_HEADER]: traceHeader(trace) }),
     }
     try {
       if (exchange.asksForWebSocket) await this.#webSocket(exchange, remote, path, headers)

@@ -10,6 +10,7 @@ import { type AuditPolicyDocument, parseAuditPolicy } from './audit-policy.js'
 
 /** The path of a log that stands for standard output. */
 const STANDARD_OUTPUT = '-'
+const AUDIT_VERSION = 'audit.k8s.io/v1'
 const MODES = ['batch', 'blocking', 'blocking-strict']
 
 const flag = flagsOf('Audit')
@@ -33,6 +34,7 @@ function backendFlags(kind: 'log' | 'webhook', maxSize: string, throttle: string
     flag(name('batch-throttle-enable'), 'boolean', throttle, 'Whether batches are kept apart.'),
     flag(name('batch-throttle-qps'), 'integer', '10', 'Batches a second.'),
     flag(name('batch-throttle-burst'), 'integer', '15', 'Batches at once after a pause.'),
+    flag(name('version'), 'string', AUDIT_VERSION, `The form of events: there is only ${AUDIT_VERSION}.`),
     flag(name('truncate-enabled'), 'boolean', 'false', 'Whether large events lose their bodies.'),
     flag(name('truncate-max-event-size'), 'integer', '102400', 'Bytes of an event.'),
     flag(name('truncate-max-batch-size'), 'integer', '10485760', 'Bytes of a batch.'),
@@ -140,6 +142,8 @@ export function auditErrors(values: FlagValues): string[] {
     errors.push('--audit-log-format must be json or legacy')
   for (const kind of ['log', 'webhook'] as const) {
     const mode = flagText(values, `audit-${kind}-mode`)
+    if (flagText(values, `audit-${kind}-version`) !== AUDIT_VERSION)
+      errors.push(`--audit-${kind}-version must be ${AUDIT_VERSION}`)
     if (!MODES.includes(mode)) errors.push(`--audit-${kind}-mode must be one of ${MODES.join(', ')}`)
     for (const rest of ['batch-buffer-size', 'batch-max-size', 'batch-throttle-qps', 'batch-throttle-burst']) {
       const name = `audit-${kind}-${rest}`

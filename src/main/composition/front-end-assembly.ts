@@ -86,10 +86,12 @@ export class FrontEndAssembly implements Closable {
         turns,
         failures: loggedFailures(options.logger, options.recorder),
         slowAnswers: openSlowAnswers(options),
+        headers: standingHeaders(config),
+        compresses: config.features.responseCompression,
       },
     })
     assembly.#serve()
-    installPaths(options, access, paths, () => `${config.host}:${assembly.port}`)
+    installPaths(options, access, paths, () => `${config.externalHostname || config.host}:${assembly.port}`)
     return assembly
   }
 
@@ -108,8 +110,8 @@ export class FrontEndAssembly implements Closable {
       tls,
       engine: this.#engine,
       http2: this.#config.http2,
-      sharePort: this.#config.frontEnds > 1,
-      isTaken,
+      sharePort: this.#config.frontEnds > 1 || this.#config.permitPortSharing,
+      isTaken: isTaken || this.#config.permitPortSharing,
       services: this.#services,
       onRequest: this.#frontEnd.handle,
     })
@@ -141,6 +143,11 @@ export class FrontEndAssembly implements Closable {
     this.#http?.stopListening()
   }
 
+  /** Resolves when no request is under way but long-running ones. */
+  settle(): Promise<void> {
+    return this.#frontEnd.settle()
+  }
+
   /** Ends every watch and resolves when no request is under way. */
   drain(): Promise<void> {
     return this.#frontEnd.drain()
@@ -153,4 +160,9 @@ export class FrontEndAssembly implements Closable {
   #serve(): void {
     this.#frontEnd.serve(this.#served.resources().map((resource) => new ServedResource(resource)))
   }
+}
+
+function standingHeaders({ browsers }: Config): readonly string[] {
+  const { strictTransportSecurity } = browsers
+  return strictTransportSecurity === '' ? [] : ['Strict-Transport-Security', strictTransportSecurity]
 }

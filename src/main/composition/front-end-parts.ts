@@ -16,6 +16,7 @@ import { ClientMetrics } from '../../metrics/client-metrics.js'
 import { auditFamilies, requestFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { ServerCredentials } from '../../protocol/server-credentials.js'
+import { openTracer } from '../../tracing/open-tracer.js'
 import type { Served } from '../../workers/scheme/served.js'
 import { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import { AuditLine } from '../audit/audit-line.js'
@@ -37,6 +38,7 @@ import { objectsOf } from '../request/object-access.js'
 import { RequestLog } from '../request/request-log.js'
 import { RequestMetrics } from '../request/request-metrics.js'
 import { type RequestObserver, RequestObservers } from '../request/request-observer.js'
+import { RequestTracing } from '../request/request-tracing.js'
 import type { FrontEndState } from '../threads/front-end-state.js'
 import type { PoolRunner } from '../threads/pool.js'
 import type { ServedResource } from '../verbs/served-resource.js'
@@ -154,6 +156,9 @@ export function openFrontEnd(
     gate: flowControl?.gate ?? new Inflight(config.inflight, state),
     requestTimeoutMs: config.requestTimeoutMs,
     minRequestTimeoutSeconds: config.minRequestTimeoutSeconds,
+    allowedOrigins: config.browsers.allowedOrigins,
+    watchList: config.features.watchList,
+    isRefusing: config.shutdownSendRetryAfter ? () => state.refusing : undefined,
     authenticator: new MeteredAuthenticator(authentication.authenticator, recorder, systemClock),
     observer: openObserver(options, lifecycle, (info) => frontEnd.serves(info)),
     recorder,
@@ -225,6 +230,11 @@ function openObserver(
     new RequestMetrics(recorder, isServed),
     new RequestLog({ logger, slowMs: config.slowRequestMs, everything: config.logLevel === 'debug' }),
   ]
+  if (config.tracing !== undefined) {
+    const opened = openTracer(config.tracing, { clock: frontEndClock({ logger, recorder }), recorder, logger })
+    lifecycle.own('tracer', opened)
+    observers.push(new RequestTracing(opened.tracer))
+  }
   const { audit } = config
   if (audit === undefined || auditPort === undefined) return new RequestObservers(observers)
   const modes = [audit.log, audit.webhook].flatMap((backend) => (backend === undefined ? [] : [backend.mode]))

@@ -31,6 +31,10 @@ export async function startFrontEnds(parts: ProcessParts, storage: StorageThread
       // Whoever sends requests here is told to stop before anything changes for them.
       state.ready = false
       await pause(parts.clock, config.shutdownDelayMs)
+      if (config.shutdownSendRetryAfter) {
+        state.refusing = true
+        await frontEnds.settle()
+      }
       await frontEnds.drain()
     },
   })
@@ -48,7 +52,7 @@ function processLine(
   { owner, pool }: StorageThreads,
 ): ProcessLine {
   return {
-    health: () => owner.health(),
+    health: (probe) => owner.health(probe),
     poolAnswers: async () => pool.answering > 0,
     controllerProblems: () => controllersHealth.problems(),
     metrics: () => metrics.text(),
@@ -116,7 +120,7 @@ function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<M
   const line = processLine(parts, storage)
   return {
     pool: ({ type, input }, caller) => storage.pool.run(type, input, caller),
-    health: () => line.health(),
+    health: ({ probe }) => line.health(probe),
     poolAnswers: () => line.poolAnswers(),
     controllerProblems: () => line.controllerProblems(),
     metrics: () => line.metrics(),

@@ -58,7 +58,7 @@ export async function openProcessParts(options: ComposeOptions, lifecycle: Lifec
   if (clusterTrust !== undefined) credentialSource.trust(clusterTrust.current)
   const credentials = credentialSource.open()
   const served = new Served(config)
-  const metrics = new Metrics()
+  const metrics = new Metrics(config.disabledMetrics)
   metrics.start()
   recordProcess(metrics.recorder)
   const threads = new InspectedThreads()
@@ -98,6 +98,13 @@ async function openClusterTrust(
 
 /** With as many front ends as the engine can have. */
 function servable({ config, logger }: ComposeOptions, engine: EngineChoice): Config {
+  if (config.http2.goawayChance > 0 && engine.name !== 'node')
+    logger.warn({}, '--goaway-chance does nothing here: uWebSockets.js speaks no HTTP/2, --http-engine=node does')
+  if (config.permitPortSharing && !sharesPort(engine))
+    logger.warn(
+      {},
+      '--permit-port-sharing does nothing here: this Node cannot share a port; 22.12 and newer can, on Linux',
+    )
   if (config.frontEnds === 1 || sharesPort(engine)) return config
   logger.warn(
     {},

@@ -71,6 +71,7 @@ function poolOptions(
       authentication: credentials.authentication,
       admission: config.admission,
       connection: config.kubelet,
+      tracing: config.tracing,
     },
     // Without an owner there is nothing to wait for: the pool is abandoned then.
     attach: () =>

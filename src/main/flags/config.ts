@@ -1,15 +1,19 @@
 /** Thread: main. The completed configuration: made from valid flags here and nowhere else. */
 import path from 'node:path'
+import { ORDERED_PLUGINS } from '../../admission/plugin-names.js'
 import { enabledControllers } from '../../controllers/controller-names.js'
 import type { EgressConfig } from '../../lib/egress/egress-config.js'
 import type { AuthorizationConfig, AuthorizationMode } from '../../protocol/authorization-config.js'
 import type { AdmissionStart, ConnectionConfig, ServiceNetwork } from '../../protocol/pool-start.js'
+import type { TracingConfig } from '../../protocol/tracing-config.js'
 import { DEFAULT_MEDIA_TYPE, EMBEDDED_MEDIA_TYPE } from '../../storage/factory/factory-defaults.js'
 import { DEFAULT_ETCD_OPTIONS, type EtcdOptions, validateEtcdOptions } from '../../storage/factory/factory-options.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { type AuditConfig, auditConfig } from '../audit/audit-options.js'
 import { defaultPoolThreads } from '../threads/pool.js'
 import { readAdmissionConfig, readWebhookUsers } from './admission-config.js'
+import { type BrowserConfig, browserConfig } from './browser-options.js'
+import { type FeatureSwitches, featureSwitches, pluginsWithoutGate } from './compatibility-options.js'
 import { type ControllerConfig, controllerConfig } from './controller-options.js'
 import { readEgressSelector } from './egress-selector.js'
 import { flagBoolean, flagBytes, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
@@ -17,6 +21,7 @@ import type { FlagValues } from './flags.js'
 import { serviceSettings, validate } from './options.js'
 import { type SecurityConfig, securityConfig } from './security-config.js'
 import { serviceNetwork } from './service-options.js'
+import { tracingConfig } from './tracing-options.js'
 
 declare const completed: unique symbol
 
@@ -31,8 +36,17 @@ export interface Config {
   readonly frontEnds: number
   readonly httpEngine: 'auto' | 'uws' | 'node'
   /** For an engine that speaks HTTP/2. */
-  readonly http2: { readonly enabled: boolean; readonly maxStreams: number }
+  readonly http2: { readonly enabled: boolean; readonly maxStreams: number; readonly goawayChance: number }
+  /** The name of this server in addresses that clients are told; '' for the one that it listens on. */
+  readonly externalHostname: string
+  /** Whether other processes may listen on the port. */
+  readonly permitPortSharing: boolean
+  readonly browsers: BrowserConfig
+  readonly features: FeatureSwitches
   readonly shutdownDelayMs: number
+  /** Whether new requests are refused with Retry-After, at an open port, while those under way are finished. */
+  readonly shutdownSendRetryAfter: boolean
+  readonly disabledMetrics: readonly string[]
   readonly logLevel: string
   readonly authorization: AuthorizationConfig
   readonly etcdOptions: EtcdOptions
@@ -60,6 +74,8 @@ export interface Config {
   readonly aggregation: AggregationConfig
   /** How connections leave: what --egress-selector-config-file says. */
   readonly egress: EgressConfig
+  /** Undefined when nothing is traced. */
+  readonly tracing: TracingConfig | undefined
   /** Whether threads may be profiled over /debug/pprof. */
   readonly profiling: boolean
   /** The values of all flags by name, defaults included. */
@@ -87,11 +103,13 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
   const egress = 'egress' in selected ? selected.egress : {}
   const etcdOptions: EtcdOptions = { ...etcdOptionsOf(values), egress: egress.etcd }
   const pluginConfig = readAdmissionConfig(text('admission-control-config-file'))
+  const tracing = tracingConfig(values)
   const errors = [
     ...validate(values),
     ...validateEtcdOptions(etcdOptions).map((error) => error.message),
     ...('errors' in pluginConfig ? pluginConfig.errors : []),
     ...('errors' in selected ? selected.errors : []),
+    ...('errors' in tracing ? tracing.errors : []),
   ]
   if (errors.length > 0) return { errors: [...new Set(errors)] }
   const services = serviceSettings(values)
@@ -103,11 +121,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     poolThreads: flagNumber(values, 'pool-threads') || defaultPoolThreads(),
     frontEnds: flagNumber(values, 'front-ends'),
     httpEngine: text('http-engine') as Config['httpEngine'],
-    http2: {
-      enabled: !flagBoolean(values, 'disable-http2-serving'),
-      maxStreams: flagNumber(values, 'http2-max-streams-per-connection'),
-    },
-    shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
+    ...servingConfig(values),
     logLevel: text('log-level'),
     authorization: authorizationConfig(values),
     etcdOptions,
@@ -119,8 +133,11 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     allowPrivileged: flagBoolean(values, 'allow-privileged'),
     eventTtlSeconds: Math.round(flagDurationMs(values, 'event-ttl') / 1000),
     admission: {
-      enable: flagList(values, 'enable-admission-plugins'),
-      disable: flagList(values, 'disable-admission-plugins'),
+      ...chosenPlugins(values),
+      tolerationSeconds: {
+        notReady: flagNumber(values, 'default-not-ready-toleration-seconds'),
+        unreachable: flagNumber(values, 'default-unreachable-toleration-seconds'),
+      },
       config: plugins,
       webhookUsers: {
         mutating: readWebhookUsers(plugins['MutatingAdmissionWebhook']),
@@ -141,6 +158,7 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     slowRequestMs: flagDurationMs(values, 'slow-request-threshold'),
     minRequestTimeoutSeconds: flagNumber(values, 'min-request-timeout'),
     profiling: flagBoolean(values, 'profiling'),
+    tracing: 'config' in tracing ? tracing.config : undefined,
     flags: Object.fromEntries(values),
     kubelet: kubeletConfig(values),
     egress,
@@ -150,6 +168,35 @@ export function complete(values: FlagValues): { config: Config } | { errors: str
     },
   }
   return { config: Object.freeze(config) as Config }
+}
+
+type ServingConfig = Pick<
+  Config,
+  | 'http2'
+  | 'externalHostname'
+  | 'permitPortSharing'
+  | 'browsers'
+  | 'features'
+  | 'shutdownDelayMs'
+  | 'shutdownSendRetryAfter'
+  | 'disabledMetrics'
+>
+
+function servingConfig(values: FlagValues): ServingConfig {
+  return {
+    http2: {
+      enabled: !flagBoolean(values, 'disable-http2-serving'),
+      maxStreams: flagNumber(values, 'http2-max-streams-per-connection'),
+      goawayChance: flagNumber(values, 'goaway-chance'),
+    },
+    externalHostname: flagText(values, 'external-hostname'),
+    permitPortSharing: flagBoolean(values, 'permit-port-sharing'),
+    browsers: browserConfig(values),
+    features: featureSwitches(values),
+    shutdownDelayMs: flagDurationMs(values, 'shutdown-delay-duration'),
+    shutdownSendRetryAfter: flagBoolean(values, 'shutdown-send-retry-after'),
+    disabledMetrics: flagList(values, 'disabled-metrics'),
+  }
 }
 
 function etcdOptionsOf(values: FlagValues): EtcdOptions {
@@ -177,6 +224,21 @@ function etcdOptionsOf(values: FlagValues): EtcdOptions {
     etcdCompactionIntervalMs: flagDurationMs(values, 'etcd-compaction-interval'),
     etcdCountMetricPollPeriodMs: flagDurationMs(values, 'etcd-count-metric-poll-period'),
     etcdDbMetricPollIntervalMs: flagDurationMs(values, 'etcd-db-metric-poll-interval'),
+    etcdHealthcheckTimeoutMs: flagDurationMs(values, 'etcd-healthcheck-timeout'),
+    etcdReadycheckTimeoutMs: flagDurationMs(values, 'etcd-readycheck-timeout'),
+    leaseReuseDurationSeconds: flagNumber(values, 'lease-reuse-duration-seconds'),
+  }
+}
+
+/** Which admission plugins run: those of the flags, without those whose feature gate is off. */
+function chosenPlugins(values: FlagValues): Pick<AdmissionStart, 'enable' | 'disable'> {
+  const off = pluginsWithoutGate(values)
+  const exactly = flagList(values, 'admission-control')
+  if (exactly.length > 0)
+    return { enable: exactly, disable: [...ORDERED_PLUGINS.filter((name) => !exactly.includes(name)), ...off] }
+  return {
+    enable: flagList(values, 'enable-admission-plugins'),
+    disable: [...flagList(values, 'disable-admission-plugins'), ...off],
   }
 }
 

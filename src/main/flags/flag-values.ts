@@ -11,3 +11,10 @@ export const flagList = (values: FlagValues, name: string): string[] =>
   flagText(values, name)
     .split(',')
     .filter((part) => part !== '')
+
+/** What is wrong with a number that must lie between two others. */
+export function rangeErrors(values: FlagValues, name: string, low: number, high: number): string[] {
+  const number = flagNumber(values, name)
+  const isOutside = Number.isFinite(number) && (number < low || number > high)
+  return isOutside ? [`--${name} must be between ${low} and ${high}, not ${number}`] : []
+}

@@ -4,7 +4,7 @@ import { parseDurationMs } from '../../api/duration.js'
 import { lookupTable } from '../../lib/lookup-table.js'
 import { foreignFlag, foreignFlagNames, refusedFlag } from './foreign-flags.js'
 
-export type FlagType = 'string' | 'boolean' | 'integer' | 'duration' | 'bytes' | 'list' | 'map'
+export type FlagType = 'string' | 'boolean' | 'integer' | 'number' | 'duration' | 'bytes' | 'list' | 'map'
 
 export interface Flag {
   readonly name: string
@@ -137,6 +137,9 @@ function checkType(flag: Flag, value: string): string | undefined {
       return value === 'true' || value === 'false' ? undefined : bad('true or false')
     case 'integer':
       if (!/^-?\d+$/.test(value)) return bad('a whole number')
+      return Math.abs(Number(value)) <= MAX_INTEGER ? undefined : bad(`a number of at most ${MAX_INTEGER}`)
+    case 'number':
+      if (!/^-?(\d+(\.\d*)?|\.\d+)$/.test(value)) return bad('a number such as 0.001')
       return Math.abs(Number(value)) <= MAX_INTEGER ? undefined : bad(`a number of at most ${MAX_INTEGER}`)
     case 'duration':
       return (parseDurationMs(value) ?? -1) < 0 ? bad('a duration such as 90s, 5m or 1h30m') : undefined

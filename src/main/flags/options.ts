@@ -1,23 +1,24 @@
 /** Thread: main. The flags of the server, and what is wrong with their values, all of it at once. */
 import { existsSync } from 'node:fs'
-import { isIP } from 'node:net'
 import { pluginNameErrors } from '../../admission/plugin-names.js'
 import { Catalogue } from '../../api/catalogue.js'
 import { validateRuntimeConfig } from '../../api/runtime-config.js'
-import { MAX_READERS } from '../../cacher/memory/memory-layout.js'
 import { AUTHORIZATION_MODES } from '../../protocol/authorization-config.js'
 import { IN_MEMORY } from '../../storage/factory/storage-config.js'
 import { AUDIT_FLAGS, auditErrors } from '../audit/audit-options.js'
+import { BROWSER_FLAGS, browserErrors } from './browser-options.js'
+import { COMPATIBILITY_FLAGS, compatibilityErrors } from './compatibility-options.js'
 import { CONTROLLER_FLAGS, controllerFlagErrors } from './controller-options.js'
 import { DELEGATION_FILES, DELEGATION_FLAGS, delegationErrors } from './delegation-options.js'
 import { fileProblem, folderProblem, roomProblem } from './file-checks.js'
-import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
+import { flagBoolean, flagDurationMs, flagList, flagNumber, flagText, rangeErrors } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
 import { SECURITY_FILES, SECURITY_FLAGS, securityErrors } from './security-options.js'
 import { SERVICE_FLAGS, type ServiceSettings, serviceErrors } from './service-options.js'
+import { SERVING, SERVING_FLAGS, servingErrors } from './serving-options.js'
 import { STORAGE_FLAGS, storageErrors } from './storage-options.js'
+import { TRACING_FLAGS } from './tracing-options.js'
 
-const SERVING = 'Serving'
 const LIMITS = 'Limits'
 const ACCESS = 'Access'
 const ADMISSION = 'Admission'
@@ -26,72 +27,11 @@ const KUBELETS = 'Kubelets'
 const AGGREGATION = 'Extension API servers'
 const LOGS = 'Logs and debugging'
 
-/**
- * Every thread that reads shared memory has a place of its own there; some places are left for the process itself and
- * for restarts.
- */
-const MAX_FRONT_ENDS = 16
-const MAX_POOL_THREADS = MAX_READERS - MAX_FRONT_ENDS - 8
-
 /** Names that kube-apiserver has mean here what they mean there. */
 export const FLAGS: readonly Flag[] = [
-  {
-    name: 'config',
-    type: 'string',
-    default: '',
-    group: SERVING,
-    help: 'A file of flags (YAML or JSON), such as "secure-port: 6443"; what is said on the command line wins.',
-  },
-  { name: 'bind-address', type: 'string', default: '127.0.0.1', group: SERVING, help: 'The address to listen on.' },
-  {
-    name: 'secure-port',
-    type: 'integer',
-    default: '6443',
-    group: SERVING,
-    help: 'The port to listen on; 0 takes any free one.',
-  },
-  {
-    name: 'pool-threads',
-    type: 'integer',
-    default: '0',
-    group: SERVING,
-    help: 'Threads that decode, validate and store; 0 chooses by the number of cores.',
-  },
-  {
-    name: 'front-ends',
-    type: 'integer',
-    default: '1',
-    group: SERVING,
-    help: 'Threads that serve clients on the port; 1 is the main thread itself.',
-  },
-  {
-    name: 'http-engine',
-    type: 'string',
-    default: 'auto',
-    group: SERVING,
-    help: 'What speaks HTTP: uws (uWebSockets.js, HTTP/1.1, the faster one), node (Node itself, HTTP/2 too), or auto: uws where it loads.',
-  },
-  {
-    name: 'http2-max-streams-per-connection',
-    type: 'integer',
-    default: '0',
-    group: SERVING,
-    help: 'Requests at a time that a connection of HTTP/2 may have, with --http-engine=node; 0: 1000.',
-  },
-  {
-    name: 'disable-http2-serving',
-    type: 'boolean',
-    default: 'false',
-    group: SERVING,
-    help: 'Speaks HTTP/1.1 only, with --http-engine=node.',
-  },
-  {
-    name: 'shutdown-delay-duration',
-    type: 'duration',
-    default: '0s',
-    group: SERVING,
-    help: 'How long requests are served after /readyz has said that the server stops.',
-  },
+  ...SERVING_FLAGS,
+  ...BROWSER_FLAGS,
+  ...COMPATIBILITY_FLAGS,
   ...SECURITY_FLAGS,
   ...DELEGATION_FLAGS,
   {
@@ -157,6 +97,14 @@ export const FLAGS: readonly Flag[] = [
     group: LOGS,
     help: 'Whether /debug/pprof serves CPU profiles and heap snapshots of threads, to those who are allowed to see them.',
   },
+  {
+    name: 'disabled-metrics',
+    type: 'list',
+    default: '',
+    group: LOGS,
+    help: 'Metrics that /metrics does not show.',
+  },
+  ...TRACING_FLAGS,
   { name: 'log-level', type: 'string', default: 'info', group: LOGS, help: 'debug, info, warn or error.' },
   {
     name: 'slow-request-threshold',
@@ -179,6 +127,27 @@ export const FLAGS: readonly Flag[] = [
     default: '',
     group: ADMISSION,
     help: 'Admission plugins to turn off.',
+  },
+  {
+    name: 'admission-control',
+    type: 'list',
+    default: '',
+    group: ADMISSION,
+    help: 'Exactly the admission plugins to run, in place of the two flags above; kube-apiserver calls it deprecated.',
+  },
+  {
+    name: 'default-not-ready-toleration-seconds',
+    type: 'integer',
+    default: '300',
+    group: ADMISSION,
+    help: 'How long pods that do not say so stay on a node that is not ready (plugin DefaultTolerationSeconds).',
+  },
+  {
+    name: 'default-unreachable-toleration-seconds',
+    type: 'integer',
+    default: '300',
+    group: ADMISSION,
+    help: 'How long they stay on a node that cannot be reached.',
   },
   {
     name: 'admission-control-config-file',
@@ -208,6 +177,13 @@ export const FLAGS: readonly Flag[] = [
     default: 'true',
     group: LIMITS,
     help: 'Whether requests wait in fair queues by flow schema and priority level; the two limits above add up to its seats.',
+  },
+  {
+    name: 'max-connection-bytes-per-sec',
+    type: 'integer',
+    default: '0',
+    group: LIMITS,
+    help: 'Bytes a second of a connection that is passed on to a kubelet: 0, which is no limit, is all that there is here.',
   },
   {
     name: 'request-timeout',
@@ -326,20 +302,13 @@ export function validate(values: FlagValues): string[] {
     }
   }
   errors.push(...folderErrors(values))
-  const host = flagText(values, 'bind-address')
-  if (isIP(host) === 0 && host !== 'localhost') errors.push(`--bind-address: ${JSON.stringify(host)} is no IP address`)
-  const within = (name: string, low: number, high: number): void => {
-    const number = flagNumber(values, name)
-    if (Number.isInteger(number) && (number < low || number > high))
-      errors.push(`--${name} must be between ${low} and ${high}, not ${number}`)
-  }
-  within('secure-port', 0, 65535)
-  within('pool-threads', 0, MAX_POOL_THREADS)
-  within('front-ends', 1, MAX_FRONT_ENDS)
-  within('http2-max-streams-per-connection', 0, 1e6)
-  const engine = flagText(values, 'http-engine')
-  if (!['auto', 'uws', 'node'].includes(engine))
-    errors.push(`--http-engine ${JSON.stringify(engine)} is unknown; it is auto, uws or node`)
+  errors.push(...servingErrors(values))
+  const within = (name: string, low: number, high: number): void =>
+    void errors.push(...rangeErrors(values, name, low, high))
+  within('default-not-ready-toleration-seconds', 0, 2 ** 31 - 1)
+  within('default-unreachable-toleration-seconds', 0, 2 ** 31 - 1)
+  if (flagNumber(values, 'max-connection-bytes-per-sec') !== 0)
+    errors.push('--max-connection-bytes-per-sec: connections are not slowed down here; it must be 0')
   within('delete-collection-workers', 1, 1000)
   within('max-requests-inflight', 0, 1e9)
   within('max-mutating-requests-inflight', 0, 1e9)
@@ -359,14 +328,25 @@ export function validate(values: FlagValues): string[] {
   for (const name of ['event-ttl', 'request-timeout'])
     if (flagDurationMs(values, name) < 1_000) errors.push(`--${name} must be at least 1s`)
   errors.push(...validateRuntimeConfig(flagList(values, 'runtime-config'), Catalogue.builtin()))
-  errors.push(
-    ...pluginNameErrors(flagList(values, 'enable-admission-plugins'), flagList(values, 'disable-admission-plugins')),
-  )
+  errors.push(...pluginErrors(values), ...browserErrors(values), ...compatibilityErrors(values))
   errors.push(...controllerFlagErrors(values))
   errors.push(...securityErrors(values), ...delegationErrors(values), ...auditErrors(values))
   if (!['debug', 'info', 'warn', 'error'].includes(flagText(values, 'log-level')))
     errors.push('--log-level must be debug, info, warn or error')
   return errors
+}
+
+function pluginErrors(values: FlagValues): string[] {
+  const [enable, disable, exactly] = ['enable-admission-plugins', 'disable-admission-plugins', 'admission-control'].map(
+    (name) => flagList(values, name),
+  ) as [string[], string[], string[]]
+  const errors = pluginNameErrors(enable, disable)
+  const wrong = pluginNameErrors(exactly, []).map((error) =>
+    error.replace('--enable-admission-plugins', '--admission-control'),
+  )
+  if (exactly.length > 0 && enable.length + disable.length > 0)
+    wrong.push('--admission-control cannot stand beside --enable-admission-plugins or --disable-admission-plugins')
+  return [...errors, ...wrong]
 }
 
 /** A folder of certificates that exists is not looked at: it may be one that can only be read. */

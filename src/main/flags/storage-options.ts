@@ -1,5 +1,5 @@
 /** Thread: main. The flags of the storage and of the watch cache over it, and what is wrong with their values. */
-import { flagDurationMs, flagList, flagText } from './flag-values.js'
+import { flagDurationMs, flagList, flagNumber, flagText } from './flag-values.js'
 import type { Flag, FlagValues } from './flags.js'
 
 const STORAGE = 'Storage'
@@ -72,6 +72,27 @@ export const STORAGE_FLAGS: readonly Flag[] = [
     help: 'How often objects are counted for metrics; 0 turns it off.',
   },
   {
+    name: 'etcd-healthcheck-timeout',
+    type: 'duration',
+    default: '2s',
+    group: STORAGE,
+    help: 'How long the storage may take to answer when /healthz or /livez asks.',
+  },
+  {
+    name: 'etcd-readycheck-timeout',
+    type: 'duration',
+    default: '2s',
+    group: STORAGE,
+    help: 'How long the storage may take to answer when /readyz asks.',
+  },
+  {
+    name: 'lease-reuse-duration-seconds',
+    type: 'integer',
+    default: '60',
+    group: STORAGE,
+    help: 'For how long objects that expire, such as events, share a lease: the most that they outlive their time.',
+  },
+  {
     name: 'storage-media-type',
     type: 'string',
     default: '',
@@ -138,6 +159,10 @@ export function storageErrors(values: FlagValues): string[] {
     const intervalMs = flagDurationMs(values, name)
     return intervalMs !== 0 && intervalMs < MIN_INTERVAL_MS
   }).map((name) => `--${name} must be 0, which turns it off, or at least 1s`)
+  for (const name of ['etcd-healthcheck-timeout', 'etcd-readycheck-timeout'])
+    if (flagDurationMs(values, name) < 1) errors.push(`--${name} must be at least 1ms`)
+  if (flagNumber(values, 'lease-reuse-duration-seconds') < 0)
+    errors.push('--lease-reuse-duration-seconds must not be negative')
   const backend = flagText(values, 'storage-backend')
   const servers = flagList(values, 'etcd-servers')
   if (backend === 'etcd2') errors.push('--storage-backend etcd2 is no longer supported')

@@ -12,7 +12,7 @@ const MIN_BYTES = 128 * 1024
 const LEVEL = 1
 
 export const wantsGzip = (exchange: Exchange, bytes: number): boolean =>
-  bytes >= MIN_BYTES && /\bgzip\b/.test(exchange.head.acceptEncoding)
+  bytes >= MIN_BYTES && exchange.compresses && /\bgzip\b/.test(exchange.head.acceptEncoding)
 
 export function respondCompressed(exchange: Exchange, head: ResponseHead, body: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {

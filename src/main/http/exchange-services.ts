@@ -23,4 +23,8 @@ export interface ExchangeServices {
   readonly turns?: BulkTurns
   readonly failures?: ExchangeFailures
   readonly slowAnswers?: SlowAnswers
+  /** The headers of every answer: name, value, … */
+  readonly headers?: readonly string[]
+  /** False when nothing is compressed, whatever clients ask for. */
+  readonly compresses?: boolean
 }

@@ -33,6 +33,8 @@ export interface Http2Options {
   readonly enabled: boolean
   /** The most requests that a connection may have under way; 0 stands for the engine's own number. */
   readonly maxStreams: number
+  /** The part of requests after which their client is told to open another connection; none without it. */
+  readonly goawayChance?: number
 }
 
 export interface EngineOptions {

@@ -2,7 +2,7 @@
 import { DiscoveryDocuments } from '../../api/discovery.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { OwnerHealth } from '../../protocol/main-owner.js'
+import type { HealthProbe, OwnerHealth } from '../../protocol/main-owner.js'
 import type { Served } from '../../workers/scheme/served.js'
 import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import type { Config } from '../flags/config.js'
@@ -41,7 +41,7 @@ export interface ServerPathsOptions {
   readonly address: () => string
   /** Whether everything that decisions of access rest on is in memory. */
   readonly accessReady: () => boolean
-  readonly config: Pick<Config, 'flags' | 'profiling'>
+  readonly config: Pick<Config, 'features' | 'flags' | 'profiling'>
   readonly window: DebugPathsOptions['window']
   readonly clock: Clock
   readonly recorder: Recorder
@@ -62,11 +62,12 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   installOpenApi(paths, pool, aggregation)
   installUi(paths)
   installDebugPaths(paths, { line, profiling: config.profiling, window })
-  installStatusPaths(paths, { flags: config.flags, startedMs: line.startedMs, clock })
+  installStatusPaths(paths, { features: config.features, flags: config.flags, startedMs: line.startedMs, clock })
   const ping: HealthCheck = { name: 'ping', check: () => undefined }
   // Nothing here waits for a log to be written, so that none can hold a request up.
   const log: HealthCheck = { name: 'log', check: () => undefined }
-  const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line) }
+  const etcd: HealthCheck = { name: 'etcd', check: () => storageHealth(line, 'health') }
+  const etcdReady: HealthCheck = { name: 'etcd', check: () => storageHealth(line, 'ready') }
   const writes: HealthCheck = { name: 'storage-writes', check: () => storageWrites(line, () => true) }
   // A process that cannot write again before it is started again is to be started again; one whose disk is full is not.
   const final: HealthCheck = {
@@ -103,7 +104,7 @@ export function installServerPaths(paths: NonResourcePaths, options: ServerPaths
   }
   new HealthEndpoint('/healthz', [ping, log, etcd, controllers], recorder).install(paths)
   new HealthEndpoint('/livez', [ping, log, etcd, final], recorder).install(paths)
-  new HealthEndpoint('/readyz', [ping, log, etcd, writes, informers, access, writers, shutdown], recorder).install(
+  new HealthEndpoint('/readyz', [ping, log, etcdReady, writes, informers, access, writers, shutdown], recorder).install(
     paths,
   )
 }
@@ -112,13 +113,13 @@ async function storageWrites(
   line: ProcessLine,
   counts: (cluster: OwnerHealth['clusters'][number]) => boolean | undefined,
 ): Promise<void> {
-  const { clusters } = await line.health()
+  const { clusters } = await line.health('health')
   const failing = clusters.find((cluster) => cluster.writeError !== undefined && counts(cluster))
   if (failing?.writeError !== undefined) throw new Error(failing.writeError)
 }
 
-async function storageHealth(line: ProcessLine): Promise<void> {
-  const { clusters } = await line.health()
-  const lost = clusters.findIndex((cluster) => !cluster.following)
+async function storageHealth(line: ProcessLine, probe: HealthProbe): Promise<void> {
+  const { clusters } = await line.health(probe)
+  const lost = clusters.findIndex((cluster) => !cluster.following || cluster.storeError !== undefined)
   if (lost >= 0) throw new Error(`storage cluster ${lost} does not answer`)
 }

@@ -9,13 +9,16 @@ const WARNING =
   'Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.'
 
 export interface StatusPathsOptions {
+  /** Which of the two are served. */
+  readonly features: { readonly statusz: boolean; readonly flagz: boolean }
   /** The values of flags by name. */
   readonly flags: Readonly<Record<string, string>>
   readonly startedMs: number
   readonly clock: Clock
 }
 
-export function installStatusPaths(paths: NonResourcePaths, { flags, startedMs, clock }: StatusPathsOptions): void {
+export function installStatusPaths(paths: NonResourcePaths, options: StatusPathsOptions): void {
+  const { features, flags, startedMs, clock } = options
   const show = (path: string, text: () => string): void => {
     paths.exact(path, (exchange) => {
       if (acceptsType(exchange.head.accept, 'text/plain')) exchange.respond({ status: 200, contentType: TEXT }, text())
@@ -23,7 +26,7 @@ export function installStatusPaths(paths: NonResourcePaths, { flags, startedMs, 
       return undefined
     })
   }
-  show('/statusz', () => {
+  const statusz = (): string => {
     const folders = [...new Set(paths.paths().map((path) => `/${path.split('/')[1]}`))]
     return [
       '',
@@ -38,11 +41,12 @@ export function installStatusPaths(paths: NonResourcePaths, { flags, startedMs, 
       `Paths: ${folders.join(' ')}`,
       '',
     ].join('\n')
-  })
+  }
+  if (features.statusz) show('/statusz', statusz)
   const lines = Object.entries(flags)
     .map(([name, value]) => `${name}=${withoutPasswords(value)}`)
     .sort()
-  show('/flagz', () => ['', 'keelson flags', WARNING, '', ...lines, ''].join('\n'))
+  if (features.flagz) show('/flagz', () => ['', 'keelson flags', WARNING, '', ...lines, ''].join('\n'))
 }
 
 /** Takes out what stands between // and @ in an address. Other secrets stand in files, which flags only name. */

@@ -1,6 +1,7 @@
 /** Thread: main. One request on its way through the front end: what is asked for, by whom, and the place it holds. */
 import type { RemoteService } from '../../aggregator/api-service.js'
 import type { RequestInfo } from '../../api/request-info.js'
+import type { TraceContext } from '../../api/trace-context.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Attributes, Credentials, Verdict } from '../../auth/interface.js'
 import { requestAttributes } from '../../auth/request-attributes.js'
@@ -42,6 +43,7 @@ export class ApiRequest implements GatedRequest, ObservedRequest, ReadRequest {
   waitedMs = 0
   /** The size of the request's body; undefined until a body has been read. */
   bodyBytes: number | undefined
+  trace: TraceContext | undefined
   /** The timer of `timeoutMs`; it runs while an answer is owed. */
   deadline: Timer | undefined
   #leave: Leave | undefined

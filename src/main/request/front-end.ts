@@ -1,7 +1,8 @@
 /**
  * Thread: main, or a front end's own. The way of every request through the filters, in this order, to its verb:
  *
- *   request info ─▶ public paths ─▶ authentication ─▶ audit ─▶ impersonation ─▶ flow control ─▶ authorization ─▶ resource
+ *   request info ─▶ stopping ─▶ browsers ─▶ public paths ─▶ authentication ─▶ audit ─▶ impersonation ─▶ flow control
+ *   ─▶ authorization ─▶ resource
  *
  * Each filter is a file in filters/. Here are the way itself, the deadline of each request, and its end.
  */
@@ -25,10 +26,12 @@ import type { Connector, Relay } from './connector.js'
 import { withAudit } from './filters/audit.js'
 import { withAuthentication, withPublicPaths } from './filters/authentication.js'
 import { withAuthorization } from './filters/authorization.js'
+import { withBrowsers } from './filters/browsers.js'
 import type { RequestHandler } from './filters/filter.js'
 import { withFlowControl } from './filters/flow-control.js'
 import { withImpersonation } from './filters/impersonation.js'
 import { withRequestInfo } from './filters/request-info.js'
+import { withStopping } from './filters/stopping.js'
 import type { RequestGate } from './request-gate.js'
 import { RequestInfoCache } from './request-info-cache.js'
 import type { RequestObserver } from './request-observer.js'
@@ -50,6 +53,12 @@ export interface FrontEndOptions {
   /** Without one, everybody may do everything. */
   readonly authorizer?: Authorizer | undefined
   readonly gate: RequestGate
+  /** Regular expressions of the origins whose pages may use the server from a browser. */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Whether watches may ask for the state of now as events; true unless said otherwise. */
+  readonly watchList?: boolean | undefined
+  /** Whether new requests are to come again later, because the server stops. */
+  readonly isRefusing?: (() => boolean) | undefined
   readonly observer?: RequestObserver | undefined
   readonly recorder?: Recorder | undefined
   /** Without one, nothing is passed on to kubelets, pods and services. */
@@ -66,6 +75,9 @@ export class FrontEnd {
   readonly #firstFilter: RequestHandler
   #idle: (() => void) | undefined
   #open = 0
+  /** Of the open requests, those that last as long as their clients like. */
+  readonly #lasting = new Set<ApiRequest>()
+  #settled: (() => void) | undefined
 
   constructor(options: FrontEndOptions) {
     this.#options = options
@@ -78,6 +90,7 @@ export class FrontEnd {
       clock,
       random,
       minRequestTimeoutSeconds,
+      watchList: options.watchList ?? true,
       recorder: options.recorder ?? noRecorder(),
       logger: options.logger,
     })
@@ -127,7 +140,9 @@ export class FrontEnd {
       writeError(exchange, error, this.#options.logger)
     }
     // Most requests are answered by now and need no timer for their deadline.
-    if (!exchange.over && !request.longRunning) this.#watchDeadline(request)
+    if (exchange.over) return
+    if (request.longRunning) this.#lasting.add(request)
+    else this.#watchDeadline(request)
   }
 
   #watchDeadline(request: ApiRequest): void {
@@ -148,7 +163,17 @@ export class FrontEnd {
       durationMs: clock.monotonicMs() - request.startedMs,
     })
     this.#open--
+    this.#lasting.delete(request)
     if (this.#open === 0) this.#idle?.()
+    if (this.#settled !== undefined && this.#open === this.#lasting.size) this.#settled()
+  }
+
+  /** Resolves when no request is under way but long-running ones. */
+  async settle(): Promise<void> {
+    if (this.#open === this.#lasting.size) return
+    await new Promise<void>((resolve) => {
+      this.#settled = resolve
+    })
   }
 
   /** Ends every watch and resolves when no request is under way. */
@@ -170,6 +195,8 @@ function filters(options: FrontEndOptions, resources: ResourceHandler): RequestH
   next = withAudit(next, observer)
   next = withAuthentication(next, authenticator)
   next = withPublicPaths(next, nonResourcePaths)
+  next = withBrowsers(next, options.allowedOrigins ?? [])
+  next = withStopping(next, options.isRefusing)
   return withRequestInfo(next, {
     infoCache: new RequestInfoCache(),
     resource: (info) => resources.resource(info),

@@ -1,5 +1,6 @@
 /** Thread: main. What metrics, audit and logs are told of every request. */
 import type { RequestInfo } from '../../api/request-info.js'
+import type { TraceContext } from '../../api/trace-context.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Credentials, Verdict } from '../../auth/interface.js'
 import type { ExchangeTap } from '../http/exchange-services.js'
@@ -32,6 +33,8 @@ export interface ObservedRequest {
   readonly waitedMs: number
   /** The size of the request's body; undefined when it has not been read. */
   readonly bodyBytes: number | undefined
+  /** The span of the request, set by the observer that traces; undefined when it is not recorded. */
+  trace: TraceContext | undefined
   /** Shows the bodies as they pass, until the request ends. */
   tap(tap: ExchangeTap): void
 }

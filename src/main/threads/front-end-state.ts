@@ -4,6 +4,7 @@ import { WATCH_COUNT_BYTES, WatchCounts } from '../flow-control/watch-counts.js'
 const READY = 0
 const READS = 1
 const WRITES = 2
+const REFUSING = 3
 const WORDS = 16
 const HEAD_BYTES = WORDS * Int32Array.BYTES_PER_ELEMENT
 
@@ -25,6 +26,15 @@ export class FrontEndState {
 
   set ready(ready: boolean) {
     Atomics.store(this.#words, READY, ready ? 1 : 0)
+  }
+
+  /** True while new requests are sent away because the server finishes those that it has. Main writes it. */
+  get refusing(): boolean {
+    return Atomics.load(this.#words, REFUSING) === 1
+  }
+
+  set refusing(refusing: boolean) {
+    Atomics.store(this.#words, REFUSING, refusing ? 1 : 0)
   }
 
   get inflight(): { reads: number; writes: number } {

@@ -89,6 +89,10 @@ export class FrontEndWorker implements Closable {
     await this.#calls.call('stopListening', {})
   }
 
+  async settle(): Promise<void> {
+    await this.#calls.call('settle', {})
+  }
+
   async drain(): Promise<void> {
     await this.#calls.call('drain', {})
   }

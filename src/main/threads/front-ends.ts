@@ -13,6 +13,7 @@ export interface RunningFrontEnd extends Closable {
   change(change: ResourceChange): Promise<void> | void
   renewCredentials(renewed: RenewedCredentials): Promise<void> | void
   stopListening(): Promise<void> | void
+  settle(): Promise<void>
   drain(): Promise<void>
   close(): Promise<void>
 }
@@ -41,6 +42,11 @@ export class FrontEnds implements Closable {
 
   async renewCredentials(renewed: RenewedCredentials): Promise<void> {
     for (const frontEnd of this.#all) await frontEnd.renewCredentials(renewed)
+  }
+
+  /** Resolves when no front end has a request under way but long-running ones. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#all.map((frontEnd) => frontEnd.settle()))
   }
 
   /** Takes no new connections; resolves when no request is under way any more. */

@@ -33,7 +33,7 @@ export class PoolRequests {
     return this.#crossing(request, new Uint8Array())
   }
 
-  #crossing({ exchange, info, user, timeoutMs }: ReadRequest, body: Uint8Array): PoolRequest {
+  #crossing({ exchange, info, user, timeoutMs, trace }: ReadRequest, body: Uint8Array): PoolRequest {
     const { head } = exchange
     return {
       info,
@@ -45,6 +45,7 @@ export class PoolRequests {
       userAgent: head.userAgent,
       body,
       auditId: head.auditId,
+      ...(trace === undefined ? {} : { trace }),
       deadlineMs: this.#clock.now() + timeoutMs,
     }
   }

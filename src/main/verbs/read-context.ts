@@ -1,5 +1,6 @@
 /** Thread: main. What the reading verbs need: shared memory, the pool for what memory does not hold, time. */
 import type { RequestInfo } from '../../api/request-info.js'
+import type { TraceContext } from '../../api/trace-context.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { FieldIndexes } from '../../cacher/read/field-indexes.js'
 import type { ResourceViews } from '../../cacher/read/resource-view.js'
@@ -22,6 +23,8 @@ export interface ReadRequest extends Caller {
   readonly user: UserInfo
   readonly timeoutMs: number
   bodyBytes: number | undefined
+  /** The span of the request; undefined when it is not recorded. */
+  readonly trace?: TraceContext | undefined
 }
 
 export interface ReadContext {

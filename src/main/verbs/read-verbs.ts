@@ -2,7 +2,7 @@
  * Thread: main. GET, LIST and WATCH, answered from shared memory in the form that is asked for; what memory does not
  * hold, or not in such a form, goes to the pool. Keeps the watches that are under way and the hubs that feed them.
  */
-import { parseListOptions } from '../../api/list-options.js'
+import { parseListOptions, refuseInitialEvents } from '../../api/list-options.js'
 import { type AcceptedMediaType, acceptedMediaType } from '../../api/media-type.js'
 import { parseSelectors, selectsContent } from '../../api/selectors.js'
 import { newTooManyRequests } from '../../api/status.js'
@@ -39,6 +39,8 @@ export interface ReadVerbsOptions {
   readonly clock: Clock
   readonly random: Random
   readonly minRequestTimeoutSeconds: number
+  /** Whether watches may ask for the state of now as events. */
+  readonly watchList: boolean
   readonly recorder: Recorder
   readonly logger: Logger
 }
@@ -109,7 +111,10 @@ export class ReadVerbs {
     const { info, exchange, resource, query } = request
     const accepted = acceptedForm(exchange, info.verb, resource)
     if (info.subresource !== '' && info.verb === 'get') return this.#fromPool(request)
-    if (info.verb === 'watch') return this.#watch(request, accepted)
+    if (info.verb === 'watch') {
+      if (!this.#options.watchList) refuseInitialEvents(query)
+      return this.#watch(request, accepted)
+    }
     const view = this.#options.views(resource.arena)
     if (view.arena() === undefined || (query.size > 0 && query.has('pretty'))) return this.#fromPool(request)
     if (resource.selectsConverted && selectsConverted(request)) return this.#fromPool(request)

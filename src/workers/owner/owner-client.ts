@@ -12,6 +12,7 @@ import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type {
+  HealthProbe,
   OwnerConfig,
   OwnerControlInput,
   OwnerControlMethod,
@@ -81,8 +82,8 @@ export class OwnerClient {
     await this.#call('removeResource', { resource })
   }
 
-  health(): Promise<OwnerHealth> {
-    return this.#call('health', {})
+  health(probe: HealthProbe = 'health'): Promise<OwnerHealth> {
+    return this.#call('health', { probe })
   }
 
   memory(): Promise<Readonly<Record<string, ResourceMemory>>> {

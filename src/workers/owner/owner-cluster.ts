@@ -7,6 +7,7 @@ import { dialThrough } from '../../lib/egress/connect-tunnel.js'
 import type { Logger } from '../../lib/logger.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
+import type { HealthProbe } from '../../protocol/main-owner.js'
 import type { ClusterHandoff } from '../../protocol/reader-owner.js'
 import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { EmbeddedEngine } from '../../storage/embedded/embedded-engine.js'
@@ -36,7 +37,7 @@ export class OwnerCluster {
   readonly #closeStore: () => Promise<void>
   readonly #compactor: Compactor
   readonly #dbSizeMonitor: DbSizeMonitor
-  readonly #healthCheck: HealthCheck
+  readonly #checks: Readonly<Record<HealthProbe, HealthCheck>>
 
   private constructor(options: OwnerClusterOptions, cacher: Cacher, prefix: string, store: EmbeddedEngine | EtcdKV) {
     const { config, clock, logger, recorder, onDatabaseSize } = options
@@ -62,7 +63,8 @@ export class OwnerCluster {
       record: onDatabaseSize,
       intervalMs: config.dbMetricPollIntervalMs,
     })
-    this.#healthCheck = new HealthCheck({ kv, clock, prefix: config.prefix, timeoutMs: config.healthcheckTimeoutMs })
+    const check = (timeoutMs: number): HealthCheck => new HealthCheck({ kv, clock, prefix: config.prefix, timeoutMs })
+    this.#checks = { health: check(config.healthcheckTimeoutMs), ready: check(config.readycheckTimeoutMs) }
   }
 
   static async open(options: OwnerClusterOptions): Promise<OwnerCluster> {
@@ -117,8 +119,8 @@ export class OwnerCluster {
   }
 
   /** Whether the store answers. */
-  checkStore(): Promise<Health> {
-    return this.#healthCheck.check()
+  checkStore(probe: HealthProbe): Promise<Health> {
+    return this.#checks[probe].check()
   }
 
   /** Why the embedded engine takes no writes; undefined on etcd, which has alarms of its own. */

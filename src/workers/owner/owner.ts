@@ -12,6 +12,7 @@ import { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { noRecorder, type Recorder } from '../../metrics/recorder.js'
 import type {
+  HealthProbe,
   OwnerConfig,
   OwnerEvent,
   OwnerHealth,
@@ -103,10 +104,10 @@ export class Owner {
     this.#readers?.notify({ resource: name, cluster, state: 'removed' })
   }
 
-  async health(): Promise<OwnerHealth> {
+  async health(probe: HealthProbe): Promise<OwnerHealth> {
     const clusters = await Promise.all(
       this.#clusters.map(async (cluster) => {
-        const store = await cluster.checkStore()
+        const store = await cluster.checkStore(probe)
         const { cacher } = cluster
         const problem = cluster.writeProblem()
         return {

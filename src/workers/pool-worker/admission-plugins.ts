@@ -80,7 +80,7 @@ const MAKERS: Makers = {
   PodSecurity: ({ objects, start }) => new PodSecurity(objects, start.config['PodSecurity']),
   PodNodeSelector: ({ objects, start }) => new PodNodeSelector(objects, start.config['PodNodeSelector']),
   Priority: ({ objects }) => new Priority(objects),
-  DefaultTolerationSeconds: () => new DefaultTolerationSeconds(),
+  DefaultTolerationSeconds: ({ start }) => new DefaultTolerationSeconds(start.tolerationSeconds),
   PodTolerationRestriction: ({ objects, start }) =>
     new PodTolerationRestriction(objects, start.config['PodTolerationRestriction']),
   EventRateLimit: ({ start, clock }) => new EventRateLimit(start.config['EventRateLimit'] ?? {}, clock, start.threads),

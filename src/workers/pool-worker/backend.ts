@@ -15,6 +15,8 @@ import { loadTlsOptions } from '../../storage/etcd/tls-options.js'
 import type { Backend } from '../../storage/factory/decorator.js'
 import type { StorageConfig } from '../../storage/factory/storage-config.js'
 import { LeaseManager } from '../../storage/monitors/lease-manager.js'
+import type { Tracer } from '../../tracing/tracer.js'
+import { SpannedKV } from './spanned-kv.js'
 import { TracedKV } from './traced-kv.js'
 
 export interface BackendOptions {
@@ -25,13 +27,17 @@ export interface BackendOptions {
   readonly stageTimes: StageTimes
   readonly recorder: Recorder
   readonly logger: Logger
+  /** Undefined when nothing is traced. */
+  readonly tracer: Tracer | undefined
 }
 
-export function openBackend({ config, cluster, cache, stageTimes, recorder, logger }: BackendOptions): Backend {
-  const kv = new TracedKV(
+export function openBackend(options: BackendOptions): Backend {
+  const { config, cluster, cache, stageTimes, recorder, logger, tracer } = options
+  const opened = new TracedKV(
     config.type === 'embedded' ? embedded(cache) : etcd(config, cluster, cache, logger),
     stageTimes,
   )
+  const kv = tracer === undefined ? opened : new SpannedKV(opened, tracer, config.type)
   const leaseObjects = recorder.series(storageFamilies.leaseObjects)
   const leases = new LeaseManager({
     kv,

@@ -4,6 +4,7 @@ import { parseGroupVersion } from '../../api/group-version.js'
 import { encodeUntyped } from '../../api/json/encode.js'
 import { negotiate, PLAIN_JSON } from '../../api/media-type.js'
 import type { Json, KubeObject } from '../../api/object.js'
+import type { RequestInfo } from '../../api/request-info.js'
 import {
   NotServed,
   newGenericServerResponse,
@@ -32,6 +33,7 @@ import {
   type StorageWatchRequest,
 } from '../../protocol/main-pool.js'
 import type { ServiceRegistry } from '../../registry/core/services/service-registry.js'
+import type { SpanOptions, Tracer } from '../../tracing/tracer.js'
 import { connect } from '../endpoints/connect.js'
 import { create } from '../endpoints/create.js'
 import { deleteCollection, deleteObject } from '../endpoints/delete.js'
@@ -75,7 +77,16 @@ export interface PoolWorkerOptions {
   readonly scheme: Scheme
   readonly underWay: RequestsUnderWay
   readonly inForce: RulesInForce
+  /** Absent when nothing is traced. */
+  readonly tracer?: Tracer | undefined
 }
+
+/** As kube-apiserver calls what it does for each verb. */
+const spanName = ({ verb }: RequestInfo): string => `${verb.slice(0, 1).toUpperCase()}${verb.slice(1)}`
+
+const spanOptions = ({ info, body, auditId, contentType }: PoolRequest): SpanOptions => ({
+  attributes: { 'audit-id': auditId, resource: info.resource, 'request.bytes': body.byteLength, contentType },
+})
 
 export class PoolWorker {
   readonly #options: PoolWorkerOptions
@@ -117,7 +128,11 @@ export class PoolWorker {
   }
 
   #serve(type: 'read' | 'write', request: PoolRequest, slot: number): Promise<EncodedResponse> {
-    return this.#options.underWay.run(slot, request.deadlineMs, (signal) => this.#answer(type, request, signal))
+    const { tracer, underWay } = this.#options
+    const work = (): Promise<EncodedResponse> =>
+      underWay.run(slot, request.deadlineMs, (signal) => this.#answer(type, request, signal))
+    if (tracer === undefined || request.trace === undefined) return work()
+    return tracer.within(tracer.below(request.trace, spanName(request.info), spanOptions(request)), work)
   }
 
   async #answer(type: 'read' | 'write', request: PoolRequest, signal: RequestCancellation): Promise<EncodedResponse> {

@@ -10,7 +10,7 @@ import { WebhookCaller } from '../../admission/webhooks/webhook-caller.js'
 import { NO_USERS } from '../../admission/webhooks/webhook-credentials.js'
 import { WebhookMetrics, type WebhookStep } from '../../admission/webhooks/webhook-metrics.js'
 import { WebhookSource } from '../../admission/webhooks/webhook-source.js'
-import { WebhookTransport } from '../../admission/webhooks/webhook-transport.js'
+import { type TracedCall, WebhookTransport } from '../../admission/webhooks/webhook-transport.js'
 import type { StructSchema } from '../../api/schema.js'
 import type { Authorizer } from '../../auth/interface.js'
 import type { FollowedView } from '../../cacher/read/arena-follower.js'
@@ -37,6 +37,8 @@ export interface WebhookPluginsOptions {
   readonly recorder: Recorder
   /** Told when a call of a webhook begins (1) and ends (-1) to wait. */
   readonly onCall: (change: 1 | -1) => void
+  /** Undefined when nothing is traced. */
+  readonly traced: TracedCall | undefined
   readonly logger: Logger
 }
 
@@ -97,8 +99,8 @@ export class WebhookPlugins {
   }
 
   #transport(users: WebhookUsers): WebhookTransport {
-    const { objects, egress, clock, onCall } = this.#options
-    return new WebhookTransport({ resolve: clusterIPResolver(objects), users, egress, clock, onCall })
+    const { objects, egress, clock, onCall, traced } = this.#options
+    return new WebhookTransport({ resolve: clusterIPResolver(objects), users, egress, clock, onCall, traced })
   }
 
   #reviewSchema(version: ReviewVersion): StructSchema {

@@ -1,7 +1,9 @@
 /** Thread: pool. One pool worker, put together from plain configuration and a line to the owner. */
 import type { MessagePort } from 'node:worker_threads'
+import type { TracedCall } from '../../admission/webhooks/webhook-transport.js'
 import type { GroupResource } from '../../api/group-version.js'
 import type { KubeObject } from '../../api/object.js'
+import { TRACE_HEADER, traceHeader } from '../../api/trace-context.js'
 import { Authentication } from '../../auth/authn/authentication.js'
 import { ServiceAccountTokenIssuer } from '../../auth/authn/service-account-tokens.js'
 import { openAuthorizer } from '../../auth/authz/open-authorizer.js'
@@ -18,6 +20,9 @@ import type { ResourceChangeAnswer, ResourceChangeMessage } from '../../protocol
 import { ServiceRegistry } from '../../registry/core/services/service-registry.js'
 import { isProxyableAddress } from '../../registry/generic/proxy-target.js'
 import type { Storage } from '../../storage/contract/interface.js'
+import { openTracer } from '../../tracing/open-tracer.js'
+import { SpanKind } from '../../tracing/span.js'
+import type { Tracer } from '../../tracing/tracer.js'
 import { EndpointTable } from '../endpoints/endpoint-table.js'
 import { MASTER_LEASES, openInternalStorage, RANGE_ALLOCATIONS } from '../scheme/internal-storages.js'
 import type { Scheme } from '../scheme/scheme.js'
@@ -44,11 +49,13 @@ export interface WorkerAssemblyOptions {
 
 export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOptions): Promise<PoolWorker> {
   const logger: Logger = jsonLogger(start.logLevel)
+  const tracer = start.tracing && openTracer(start.tracing, { clock: systemClock, recorder, logger }).tracer
   const { cache, scheme, rawStorages, undecorated, restOptions } = await openWorkerStorages(
     start,
     line,
     recorder,
     logger,
+    tracer,
   )
   const { authorizer, rbac } = openAuthorizer({
     config: start.authorization,
@@ -87,7 +94,7 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
   const services = once(() => serviceRegistry(start, endpoints, ranges(), logger))
   const masterLeases = once(() => new MasterLeases(openInternalStorage(MASTER_LEASES, scheme, undecorated)))
   const objects = new ObjectLookup({ endpoints, scheme, restOptions, cache })
-  const plugins = ruledPlugins(start, { cache, scheme, endpoints, objects, authorizer, recorder, logger })
+  const plugins = ruledPlugins(start, { cache, scheme, endpoints, objects, authorizer, recorder, logger, tracer })
   const conversions = once(() => plugins.webhooks.conversions(scheme))
   const admission = admissionChain({
     start: start.admission,
@@ -103,6 +110,7 @@ export async function openPoolWorker({ start, line, recorder }: WorkerAssemblyOp
   })
   return new PoolWorker({
     inForce: new RulesInForce(cache),
+    tracer,
     underWay: new RequestsUnderWay(start.cancelFlags, systemClock),
     endpoints,
     admission,
@@ -137,10 +145,11 @@ interface RuledPluginParts {
   readonly authorizer: Authorizer
   readonly recorder: Recorder
   readonly logger: Logger
+  readonly tracer: Tracer | undefined
 }
 
 /** Plugins that go by rules that users write. */
-function ruledPlugins(start: PoolThreadData, { cache, scheme, endpoints, ...parts }: RuledPluginParts) {
+function ruledPlugins(start: PoolThreadData, { cache, scheme, endpoints, tracer, ...parts }: RuledPluginParts) {
   const shared = {
     cache: (resource: string) => cache.resource(resource),
     kinds: new ServedKinds(scheme, endpoints),
@@ -155,9 +164,17 @@ function ruledPlugins(start: PoolThreadData, { cache, scheme, endpoints, ...part
       egress: start.egress,
       scheme,
       onCall: new PoolPulse(start.pulse).call,
+      traced: tracer && tracedCall(tracer),
     }),
   }
 }
+
+const tracedCall =
+  (tracer: Tracer): TracedCall =>
+  (url, call) =>
+    tracer.step('Call webhook', { kind: SpanKind.client, attributes: { url } }, (span) =>
+      call(span === undefined ? {} : { [TRACE_HEADER]: traceHeader(span.context) }),
+    )
 
 function serviceRegistry(
   start: PoolStart,

@@ -18,6 +18,7 @@ import {
   undecoratedStorage,
 } from '../../storage/factory/decorator.js'
 import { transportKey } from '../../storage/factory/storage-config.js'
+import type { Tracer } from '../../tracing/tracer.js'
 import { DEFINITIONS, definitionReader } from '../scheme/definition-reader.js'
 import { decodeMemory } from '../scheme/memory-body.js'
 import { Scheme } from '../scheme/scheme.js'
@@ -38,6 +39,7 @@ export async function openWorkerStorages(
   line: OwnerLine,
   recorder: Recorder,
   logger: Logger,
+  tracer: Tracer | undefined,
 ): Promise<WorkerStorages> {
   const { etcdOptions } = start
   const cache = await CacheClient.attach(line.port)
@@ -50,7 +52,7 @@ export async function openWorkerStorages(
   const rawStorages = new RawStorages({
     openBackend: (config) => {
       const cluster = clusters.indexOf(transportKey(config))
-      return openBackend({ config, cluster, cache, stageTimes, recorder, logger })
+      return openBackend({ config, cluster, cache, stageTimes, recorder, logger, tracer })
     },
     metricsOf: (resource) => new StoreMetrics(recorder, resource),
   })

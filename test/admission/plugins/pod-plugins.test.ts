@@ -46,11 +46,11 @@ t.test('ExtendedResourceToleration, DefaultTolerationSeconds', async (t) => {
     { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
   ])
   const tolerant = podWith({ tolerations: [{ operator: 'Exists' }] })
-  await ask(new DefaultTolerationSeconds(), { object: tolerant })
+  await ask(new DefaultTolerationSeconds({ notReady: 300, unreachable: 60 }), { object: tolerant })
   t.match(tolerant, { spec: { tolerations: [{ operator: 'Exists' }] } })
   const plain = podWith({})
-  await ask(new DefaultTolerationSeconds(), { object: plain })
-  t.match(plain, { spec: { tolerations: [{ tolerationSeconds: 300 }, { tolerationSeconds: 300 }] } })
+  await ask(new DefaultTolerationSeconds({ notReady: 300, unreachable: 60 }), { object: plain })
+  t.match(plain, { spec: { tolerations: [{ tolerationSeconds: 300 }, { tolerationSeconds: 60 }] } })
 })
 
 t.test('tolerations merged: what another covers is left out', (t) => {

@@ -13,6 +13,7 @@ const EXTREMES: Readonly<Record<FlagType, readonly string[]>> = {
     ...['0', '1', '-1', '2147483647', '2147483648', '-2147483649', '9007199254740991', '9007199254740992'],
     ...['9223372036854775807', '99999999999999999999999999', '', ' 5', '5 ', '1e3', '1.5', '0x10', '５', LONG, '\0'],
   ],
+  number: ['0', '0.02', '.5', '1.', '-1', '2147483648', '1e400', '', ' 1', '1e3', 'NaN', 'Infinity', '0x1', LONG, '\0'],
   duration: [
     ...['0', '0s', '1ns', '-1s', '2147483647ms', '2147483648ms', '2562047h47m16.854775807s', '2562048h'],
     ...['99999999999999999999h', '', '5', '1d', '1 s', '1week', `${'9'.repeat(100_000)}s`, '\0'],
@@ -57,6 +58,7 @@ for (const flag of FLAGS)
 t.test('numbers that would not be what they say are refused, whatever the flag', async (t) => {
   const refused: Readonly<Record<string, readonly string[]>> = {
     integer: ['-2147483649', '2147483648', '9007199254740992', '99999999999999999999999999', '', ' 5', '1e3', '\0'],
+    number: ['1e400', '', ' 1', 'NaN', 'Infinity', '0x1', '2147483648'],
     duration: ['-1s', '2562048h', '', '5', '1d', '1week', '\0'],
     bytes: ['-1', '9007199254740992', '9999999999999999999Gi', '', '1Ti', '1kb'],
     boolean: ['', 'yes', '2'],
@@ -75,6 +77,7 @@ t.test('a flag that is given twice has its last value, or both when it is a list
   const two: Readonly<Record<FlagType, readonly [string, string]>> = {
     boolean: ['true', 'false'],
     integer: ['1', '2'],
+    number: ['0.01', '0.02'],
     duration: ['1s', '2s'],
     bytes: ['1Mi', '2Mi'],
     string: ['a', 'b'],

@@ -44,7 +44,7 @@ t.test('a value that is wrong leaves the default, so that nothing more is said a
 })
 
 t.test('a flag of kube-apiserver that does nothing here is a suggestion too', async (t) => {
-  t.same(errors('--feature-gate=A=true'), ['unknown flag --feature-gate; did you mean --feature-gates?'])
+  t.same(errors('--loging-format=json'), ['unknown flag --loging-format; did you mean --logging-format?'])
 })
 
 t.test('long help is broken into lines', async (t) => {

@@ -2,7 +2,7 @@
  * Thread: main, or a front end's own. The HTTP/2 sessions of an engine, one a connection, and the limits of what one
  * may cost.
  *
- *   open ──drain()──▶ GOAWAY is sent, open streams go on ──the last one ends──▶ closed
+ *   open ──drain(), or by chance after a request──▶ GOAWAY is sent, open streams go on ──the last one ends──▶ closed
  *
  * Floods are refused below this file: nghttp2 closes a connection that sends too many PING, SETTINGS or RST_STREAM
  * frames (1,000 at once, then 33 a second), and Node one that sends empty frames or endless headers. The limits here
@@ -46,9 +46,15 @@ export type StreamListener = (
 export class Http2Sessions {
   readonly #options: ServerOptions
   readonly #open = new Set<ServerHttp2Session>()
+  readonly #isLast: () => boolean
   #draining = false
 
-  constructor(maxStreams: number) {
+  /**
+   * `isLast` is asked at each request: true tells the client to open another connection, which a load balancer may lead
+   * to another server.
+   */
+  constructor(maxStreams: number, isLast: () => boolean = () => false) {
+    this.#isLast = isLast
     this.#options = {
       maxSessionMemory: MAX_SESSION_MEGABYTES,
       maxHeaderListPairs: MAX_HEADER_PAIRS,
@@ -80,6 +86,7 @@ export class Http2Sessions {
         streams--
       })
       onStream(stream, headers, rawHeaders)
+      if (this.#isLast() && !session.closed) session.close()
     }
     session.on('stream', listener)
     if (this.#draining) session.close()

@@ -64,7 +64,8 @@ export class NodeEngine implements HttpEngine {
 
   constructor(options: EngineOptions) {
     this.#options = options
-    this.#sessions = new Http2Sessions(options.http2.maxStreams || DEFAULT_MAX_STREAMS)
+    const { maxStreams, goawayChance = 0 } = options.http2
+    this.#sessions = new Http2Sessions(maxStreams || DEFAULT_MAX_STREAMS, () => Math.random() < goawayChance)
   }
 
   get port(): number {

@@ -169,3 +169,16 @@ t.test('an answer to a stream that was reset ends with its first piece', async (
   await until(() => gone === requests, { what: 'every request to end' })
   t.equal(pieces, requests)
 })
+
+t.test('by chance a client is told to open another connection, and loses nothing', async (t) => {
+  const server = await NodeServer.start(
+    t,
+    (exchange) => exchange.respond({ status: 200, contentType: 'text/plain' }, 'here'),
+    { http2: { enabled: true, maxStreams: 0, goawayChance: 1 } },
+  )
+  const session = server.session(t)
+  const told = new Promise<number>((resolve) => session.once('goaway', resolve))
+  t.equal((await ask(session, { ':path': '/' })).body.toString(), 'here')
+  t.equal(await told, 0, 'GOAWAY without an error')
+  t.equal((await ask(server.session(t), { ':path': '/' })).body.toString(), 'here')
+})
