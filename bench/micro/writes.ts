@@ -208,7 +208,7 @@ async function openWorker(folder: string, lifecycle: Lifecycle): Promise<PoolWor
   const onFatal = (error: Error): never => {
     throw error
   }
-  const parts = openProcessParts({ config, logger: nullLogger, onFatal }, lifecycle)
+  const parts = await openProcessParts({ config, logger: nullLogger, onFatal }, lifecycle)
   const storage = await startStorageThreads(parts)
   await serveDefinitions(parts, storage)
   await installDefinitions(parts, storage, [custom.body as KubeObject])
