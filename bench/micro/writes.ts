@@ -24,6 +24,7 @@ import { FLAGS } from '#keelson/main/flags/options.js'
 import { NO_QUERY, resolveRequestInfo } from '#keelson/main/request/request-info-resolver.js'
 import { NO_SLOT } from '#keelson/protocol/main-pool.js'
 import { PoolPulse } from '#keelson/protocol/pool-pulse.js'
+import { StageTimes } from '#keelson/protocol/stage-times.js'
 import type { PoolWorker } from '#keelson/workers/pool-worker/pool-worker.js'
 import { openPoolWorker } from '#keelson/workers/pool-worker/worker-assembly.js'
 import { CREATED as CUSTOM, definition } from '../suite/custom-thing.js'
@@ -221,8 +222,14 @@ async function openWorker(folder: string, lifecycle: Lifecycle): Promise<PoolWor
       connection: config.kubelet,
       cancelFlags: new SharedArrayBuffer(4),
       pulse: PoolPulse.create(1).buffer,
+      stageTimes: StageTimes.create(1).memory,
     },
-    line: { port: await storage.owner.attach(), changes: port2, definitions: storage.resources.definitions() },
+    line: {
+      port: await storage.owner.attach(),
+      changes: port2,
+      definitions: storage.resources.definitions(),
+      access: storage.access.current(),
+    },
     recorder: parts.metrics.recorder,
   })
 }
