@@ -76,6 +76,6 @@ export class JwtIssuer {
 }
 
 const newKey = (): SigningKey => {
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return signingKey(privateKey.export({ type: 'pkcs8', format: 'pem' }) as string)
 }

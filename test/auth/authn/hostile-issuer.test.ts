@@ -15,7 +15,7 @@ async function setUp(t: Test) {
   await clock.advance(Date.now() - clock.now())
   const config = {
     issuer: { url: issuer.url, discoveryUrl: '', ca: authority.certificate, audiences: ['keelson'] },
-    signingAlgs: ['RS256'],
+    signingAlgs: ['ES256'],
     claimValidationRules: [],
     username: { claim: 'sub', prefix: '' },
     groups: undefined,
