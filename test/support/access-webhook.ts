@@ -33,13 +33,15 @@ export class AccessWebhook {
     const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/authorize`
     writeFileSync(file, JSON.stringify({ clusters: [{ name, cluster: { server: address } }] }))
     const webhook = new AccessWebhook(server, answer, file)
-    server.on('request', async (request, response) => {
+    server.on('request', (request, response) => {
       const chunks: Buffer[] = []
-      for await (const chunk of request) chunks.push(chunk as Buffer)
-      const review = JSON.parse(Buffer.concat(chunks).toString()) as { spec: AskedSpec }
-      webhook.asked.push(review.spec)
-      const status = webhook.answer(review.spec)
-      if (status !== undefined) response.end(JSON.stringify({ ...review, status }))
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => {
+        const review = JSON.parse(Buffer.concat(chunks).toString()) as { spec: AskedSpec }
+        webhook.asked.push(review.spec)
+        const status = webhook.answer(review.spec)
+        if (status !== undefined) response.end(JSON.stringify({ ...review, status }))
+      })
     })
     return webhook
   }

@@ -19,8 +19,14 @@ export function isLinear<T>(size: number, prepare: (size: number) => T, work: (i
   // The least of several tries is nearest to what the work itself takes.
   let [one, two] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (let i = 0; i < TRIES; i++) {
-    one = Math.min(one, timeOf(() => work(half)))
-    two = Math.min(two, timeOf(() => work(whole)))
+    one = Math.min(
+      one,
+      timeOf(() => work(half)),
+    )
+    two = Math.min(
+      two,
+      timeOf(() => work(whole)),
+    )
     if (two < NOTICED_MS || two < 3 * one) return true
   }
   return false

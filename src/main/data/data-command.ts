@@ -147,7 +147,7 @@ function placeOf(values: FlagValues, given: FlagValues, problems: string[]): Dat
       certFile: flagText(values, 'etcd-certfile'),
       keyFile: flagText(values, 'etcd-keyfile'),
     },
-    prefix: `/${flagText(values, 'etcd-prefix').replace(/^\/+|\/+$/g, '')}/`,
+    prefix: ['', ...flagText(values, 'etcd-prefix').split('/').filter(Boolean), ''].join('/'),
   }
 }
 

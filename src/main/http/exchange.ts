@@ -12,6 +12,7 @@ import { assert } from '../../lib/assert.js'
 import { BodyReader, ClientGone } from './body-reader.js'
 import { BodyStream } from './body-stream.js'
 import type { ExchangeServices, ExchangeTap } from './exchange-services.js'
+import { AT_ONCE_BYTES, HELD_BODY_BYTES } from './exchange-sizes.js'
 import type { TakeOver, Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponseHead } from './response-head.js'
@@ -21,17 +22,6 @@ import { ServerSocket } from './server-socket.js'
 import { SizedAnswer, type SizedAnswerOptions } from './sized-answer.js'
 import { SocketStream, socketProtocol } from './web-socket.js'
 
-/**
- * Request bodies up to this size are received while their request waits; larger ones stay in the socket until they are
- * read.
- */
-const HELD_BODY_BYTES = 64 * 1024
-
-/**
- * Answers up to this size are written at once: slicing them (BulkTurns) would cost more than it gives the other
- * requests.
- */
-const AT_ONCE_BYTES = 64 * 1024
 /**
  * The largest body that goes out with its head in one cork: both fit into the 16 KiB that a cork of uWebSockets.js
  * holds. A larger body goes by tryEnd(), which says what was not taken; end() would lose it when the head cannot be
@@ -51,6 +41,8 @@ export class Exchange implements Credentials {
   extraHeaders: readonly string[] = []
   /** Further headers of every answer: those of the listener, and what browsers are told. */
   standingHeaders: readonly string[]
+  /** Whether an answer may be compressed for a client that asks for it. */
+  readonly compresses: boolean
   tap: ExchangeTap | undefined
   /** True after an exception that should never have happened (fail() or report()): the audit log records it. */
   panicked = false
@@ -79,6 +71,7 @@ export class Exchange implements Credentials {
     this.#takeOver = takeOver
     this.#services = services
     this.standingHeaders = services.headers ?? NO_HEADERS
+    this.compresses = services.compresses !== false
     this.head = head
     this.#port = port
     port.onAborted(() => this.#aborted())
@@ -112,11 +105,6 @@ export class Exchange implements Credentials {
   /** How many bytes of the answer's body were written so far. A body of known size counts in full from its start. */
   get bytesSent(): number {
     return this.#bytes
-  }
-
-  /** Whether an answer may be compressed for a client that asks for it. */
-  get compresses(): boolean {
-    return this.#services.compresses !== false
   }
 
   get authorization(): string {
