@@ -57,8 +57,8 @@ export async function flagsDocument(root) {
     export { GATE_EFFECTS } from './compatibility-options.js'`,
     root,
   )
-  const list = readFileSync(path.join(root, 'test/main/flags/kube-apiserver-flags.ts'), 'utf8')
-  const theirs = new Set(/`([^`]*)`/.exec(list)[1].trim().split(/\s+/))
+  const list = readFileSync(path.join(root, 'scripts/kube-apiserver-flags.txt'), 'utf8')
+  const theirs = new Set(list.trim().split('\n'))
   const own = new Map(FLAGS.map((flag) => [flag.name, flag]))
   const described = ({ help, default: preset }) => escaped(`${help}${preset === '' ? '' : ` (default ${preset})`}`)
   const row = (name) => {
