@@ -42,7 +42,7 @@ t.test('each of the usual first failures is one line that says what to do', asyn
   t.equal(version.status, 1)
   t.match(
     version.lines.at(-1),
-    /^keelson: .*is in format version 99; .*start the version that wrote it, or choose another --data-dir/,
+    /^keelson: .*is in format version 99; .*start the version that wrote it .*data backup.*, or choose another --data-dir/,
   )
 
   const noEngine = fails([...own, '--data-dir=memory', '--http-engine=other'])
