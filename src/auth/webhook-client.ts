@@ -5,7 +5,7 @@
  */
 import { Agent as HttpAgent, type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import type { JsonObject } from '../api/object.js'
+import { isJsonObject, type Json, type JsonObject } from '../api/object.js'
 import type { Clock } from '../lib/clock.js'
 import { jitter, type Random } from '../lib/jitter.js'
 import type { Closable } from '../lib/lifecycle.js'
@@ -66,9 +66,9 @@ export class WebhookClient implements Closable {
         : new HttpAgent(keepAlive)
   }
 
-  /** The object that the webhook answers with. Throws WebhookError. */
+  /** The review that the webhook answers with, of the kind and version that it was asked in. Throws WebhookError. */
   async review(object: JsonObject): Promise<JsonObject> {
-    return this.#try(async () => parseAnswer(await this.#post(JSON.stringify(object))))
+    return this.#try(async () => parseAnswer(await this.#post(JSON.stringify(object)), object))
   }
 
   /** Sends a body; any answer that means success will do. Throws WebhookError. */
@@ -155,12 +155,19 @@ async function readAnswer(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-function parseAnswer(answer: Buffer): JsonObject {
+/**
+ * What is no review of the kind that was asked for is a failure, never an answer: another service at the address of the webhook
+ * must not pass for one that has no opinion.
+ */
+function parseAnswer(answer: Buffer, { apiVersion, kind }: JsonObject): JsonObject {
+  let review: Json
   try {
-    const value: unknown = JSON.parse(answer.toString('utf8'))
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    review = JSON.parse(answer.toString('utf8')) as Json
   } catch (error) {
     throw new WebhookError(`the webhook’s answer is not JSON: ${String(error)}`, false)
   }
-  throw new WebhookError('the webhook’s answer is no object', false)
+  if (!isJsonObject(review)) throw new WebhookError('the webhook’s answer is no object', false)
+  if (review['kind'] !== kind || review['apiVersion'] !== apiVersion)
+    throw new WebhookError(`the webhook’s answer is no ${String(kind)} of ${String(apiVersion)}`, false)
+  return review
 }

@@ -54,11 +54,12 @@ export class TaskWriter {
     if (info.proxied !== undefined || request.trace !== undefined) return false
     const frame = this.#frame
     frame
+      .begin()
       .number(place)
       .number(task.slot)
       .number(task.type === 'write' ? 1 : 0)
     writeInfo(frame, info)
-    const known = this.#writeUser(user)
+    const number = this.#writeUser(user)
     frame
       .text(request.method)
       .text(request.query)
@@ -69,24 +70,25 @@ export class TaskWriter {
       .number(request.deadlineMs)
       .bytes(request.body)
     const sent = frame.send()
-    if (!sent && !known) this.#users.delete(user)
+    // A user is known to the reader once a frame with it has gone, and not before.
+    if (sent) this.#users.set(user, number)
     return sent
   }
 
-  #writeUser(user: UserInfo): boolean {
+  /** Gives the number that the user has at the reader when the frame is sent. */
+  #writeUser(user: UserInfo): number {
     const known = this.#users.get(user)
     if (known !== undefined) {
       this.#frame.number(known).number(0)
-      return true
+      return known
     }
     if (this.#users.size === MAX_USERS) this.#users.clear()
     const number = this.#users.size
-    this.#users.set(user, number)
     const { name, uid, groups, extra } = user
     const extras = Object.entries(extra)
     this.#frame.number(number).number(1).text(name).text(uid).texts(groups).number(extras.length)
     for (const [key, values] of extras) this.#frame.text(key).texts(values)
-    return false
+    return number
   }
 }
 
@@ -161,6 +163,7 @@ export function writeAnswer(frame: RingSender, place: number, answer: EncodedRes
   const annotations = answer.auditAnnotations
   const pairs = annotations === undefined ? [] : Object.entries(annotations).flat()
   return frame
+    .begin()
     .number(place)
     .number(answer.status)
     .text(answer.contentType)

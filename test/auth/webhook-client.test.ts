@@ -128,10 +128,13 @@ t.test('a refusal and an answer that makes no sense are not asked for again', as
     { status: 403, body: '' },
     { status: 200, body: 'no' },
     { status: 200, body: '[]' },
+    { status: 200, body: '{}' },
+    { status: 200, body: '{"error":"no backend"}' },
+    { status: 200, body: '{"kind":"TokenReview","apiVersion":"a/v2"}' },
     { status: 200, body: `"${'x'.repeat(2 << 20)}"` },
   ]) {
     const { client, calls } = await hook(t, () => answer)
-    await t.rejects(client.review({}), WebhookError)
+    await t.rejects(client.review({ kind: 'TokenReview', apiVersion: 'a/v1' }), WebhookError)
     t.equal(calls(), 1)
   }
 })

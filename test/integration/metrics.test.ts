@@ -225,6 +225,16 @@ t.test('the rest of what a server does is counted too', async (t) => {
 
 /** Families without a sample after this traffic: what they count has not happened. */
 const QUIET: Readonly<Record<string, string>> = {
+  apiserver_authentication_config_controller_automatic_reloads_total: 'no file names issuers',
+  apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: 'no file names issuers',
+  apiserver_authorization_config_controller_automatic_reloads_total: 'no file names authorizers',
+  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: 'no file names authorizers',
+  apiserver_authorization_webhook_evaluations_total: 'no webhook authorizes',
+  apiserver_authorization_webhook_duration_seconds: 'no webhook authorizes',
+  apiserver_authorization_webhook_evaluations_fail_open_total: 'no webhook authorizes',
+  apiserver_authorization_match_condition_evaluation_errors_total: 'no webhook authorizes',
+  apiserver_authorization_match_condition_exclusions_total: 'no webhook authorizes',
+  keelson_trace_spans_total: 'nothing is traced',
   leader_election_master_status: 'no controllers run',
   leader_election_slowpath_total: 'no controllers run',
   apiserver_client_certificate_expiration_seconds: 'nobody shows a certificate over plain HTTP',

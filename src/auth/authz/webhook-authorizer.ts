@@ -3,7 +3,7 @@
  * kept for a while, those that allow and those that do not each for their own; what a service that cannot be asked means is
  * its failure policy.
  */
-import type { JsonObject } from '../../api/object.js'
+import { isJsonObject, type Json, type JsonObject } from '../../api/object.js'
 import type { UserInfo } from '../../api/user-info.js'
 import type { Clock } from '../../lib/clock.js'
 import type { Attributes, Authorizer, RuleResolver, RuleSet, Verdict } from '../interface.js'
@@ -89,10 +89,10 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     try {
       const apiVersion = `authorization.k8s.io/${version}`
       const { status } = await client.review({ apiVersion, kind: 'SubjectAccessReview', metadata: {}, spec })
+      const { allowed, denied, reason } = decisionIn(status)
       metrics.asked('success', clock.monotonicMs() - begunMs)
-      const { allowed, denied, reason } = (status ?? {}) as { allowed?: unknown; denied?: unknown; reason?: unknown }
-      const verdict = verdictOf(allowed === true, denied === true, typeof reason === 'string' ? reason : '')
-      const ttlMs = allowed === true ? authorizedTtlMs : unauthorizedTtlMs
+      const verdict = verdictOf(allowed, denied, reason)
+      const ttlMs = allowed ? authorizedTtlMs : unauthorizedTtlMs
       if (key.length <= MAX_KEY_LENGTH && ttlMs > 0) this.#keep(key, { verdict, untilMs: clock.monotonicMs() + ttlMs })
       return verdict
     } catch (error) {
@@ -111,6 +111,20 @@ export class WebhookAuthorizer implements Authorizer, RuleResolver {
     }
     this.#kept.set(key, kept)
   }
+}
+
+/** The fields of a review's status. Throws a WebhookError where one has another type: what was meant cannot be known then. */
+function decisionIn(status: Json | undefined): { allowed: boolean; denied: boolean; reason: string } {
+  const given = status ?? {}
+  if (!isJsonObject(given)) throw new WebhookError('the status of the webhook’s answer is no object', false)
+  const flag = (name: string): boolean => {
+    const value = given[name] ?? false
+    if (typeof value !== 'boolean')
+      throw new WebhookError(`status.${name} of the webhook’s answer is no boolean`, false)
+    return value
+  }
+  const reason = given['reason'] ?? ''
+  return { allowed: flag('allowed'), denied: flag('denied'), reason: typeof reason === 'string' ? reason : '' }
 }
 
 function verdictOf(allowed: boolean, denied: boolean, reason: string): Verdict {

@@ -67,6 +67,16 @@ export class RingReceiver {
   }
 
   #turn(): void {
+    try {
+      this.#takeSome()
+    } catch (error) {
+      // Whoever failed on a frame is told; the frames behind it are others' and are read all the same.
+      if (!this.#stopped) setImmediate(() => this.#turn())
+      throw error
+    }
+  }
+
+  #takeSome(): void {
     for (let taken = 0; taken < this.#options.framesPerTurn && !this.#stopped; taken++) {
       if (this.#next()) continue
       this.#reading = false

@@ -3,6 +3,7 @@
  * order that both ends know. All texts of a frame are encoded together: one call for them all costs as much as one for
  * each.
  */
+import { assert } from '../assert.js'
 import { aligned, DATA_BYTE, FRAME_HEADER_BYTES, HEAD, PARKED, SKIP, TAIL } from './ring-layout.js'
 
 /** The most words of a frame; one with more is not sent. */
@@ -31,6 +32,15 @@ export class RingSender {
     this.#wake = wake
   }
 
+  /** Begins a frame. What is left of one that was never sent, because something failed halfway, is forgotten. */
+  begin(): this {
+    this.#wordCount = 0
+    this.#text = ''
+    this.#blobs.length = 0
+    this.#blobBytes = 0
+    return this
+  }
+
   number(value: number): this {
     // Writes past the end are lost, and send() sees the count.
     this.#words[this.#wordCount++] = value
@@ -38,6 +48,8 @@ export class RingSender {
   }
 
   text(value: string): this {
+    // Its length would be no number, and every text behind it would be another one's.
+    assert(typeof value === 'string', 'a text of a frame is a string')
     this.#text += value
     return this.number(value.length)
   }
@@ -61,10 +73,7 @@ export class RingSender {
    */
   send(): boolean {
     const sent = this.#wordCount <= MAX_WORDS && this.#put()
-    this.#wordCount = 0
-    this.#text = ''
-    this.#blobs.length = 0
-    this.#blobBytes = 0
+    this.begin()
     if (sent && Atomics.exchange(this.#control, PARKED, 0) === 1) this.#wake()
     return sent
   }

@@ -180,3 +180,14 @@ t.test('in order: the first that allows or denies decides, and what comes later 
   const failing = { decision: 'no-opinion', reason: '', error: 'broken' } as const
   t.match(await decision(fixed(failing), fixed(no)), { decision: 'no-opinion', error: 'broken' })
 })
+
+t.test('an answer whose fields are of other types is a failure, not an opinion that nobody has', async (t) => {
+  for (const status of [{ denied: 'true' }, { allowed: 'true' }, { allowed: 1 }, ['allowed'], 'allowed']) {
+    const { authorizer, asked } = setUp(() => status as JsonObject, 'v1', { failurePolicy: 'Deny' })
+    t.match(await authorizer.authorize(attributes()), { decision: 'deny' }, JSON.stringify(status))
+    await authorizer.authorize(attributes())
+    t.equal(asked.length, 2, 'a failure is not remembered')
+  }
+  const { authorizer } = setUp(() => ({ allowed: null, denied: null }), 'v1', { failurePolicy: 'Deny' })
+  t.match(await authorizer.authorize(attributes()), { decision: 'no-opinion' })
+})

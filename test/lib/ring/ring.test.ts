@@ -38,6 +38,27 @@ t.test('numbers, texts of every kind and bytes come out as they went in', (t) =>
   t.end()
 })
 
+t.test('what is left of a frame that failed halfway is in no other frame', (t) => {
+  const taken: unknown[] = []
+  const { sender, receiver } = ends((frame) => taken.push([frame.number(), frame.text(), [...frame.bytes()]]))
+  sender
+    .begin()
+    .number(1)
+    .text('theirs')
+    .bytes(Buffer.from([1]))
+  // @ts-expect-error what is no text is refused at run time too
+  t.throws(() => sender.text(undefined))
+  sender
+    .begin()
+    .number(2)
+    .text('mine')
+    .bytes(Buffer.from([2]))
+    .send()
+  receiver.wake()
+  t.same(taken, [[2, 'mine', [2]]])
+  t.end()
+})
+
 t.test('half of a character takes the place of one, and what follows it is whole', (t) => {
   const taken: string[] = []
   const { sender, receiver } = ends((frame) => taken.push(frame.text(), frame.text()))

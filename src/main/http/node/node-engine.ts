@@ -82,9 +82,11 @@ export class NodeEngine implements HttpEngine {
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('request', (request, response) => this.#accept(request, response))
     server.on('upgrade', (request, socket, head) => this.#acceptUpgrade(request, socket as Socket, head))
-    server.on('connect', (_request, socket) =>
-      socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n'),
-    )
+    server.on('connect', (_request, socket) => {
+      // As for upgrades: Node has taken its own listeners off, and nobody would ever close the connection of a client that does not.
+      socket.on('error', () => undefined)
+      socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n', () => socket.destroy())
+    })
     await new Promise<void>((resolve, reject) => {
       server.once('error', (error) => reject(new ListenError(`cannot listen on ${host}:${port}: ${error.message}`)))
       // The type packages of Node 20 do not declare `reusePort`, which exists from 22.12 on (see sharesPort).
@@ -144,8 +146,8 @@ export class NodeEngine implements HttpEngine {
   }
 
   #responsePort(head: NodeRequestHead, request: IncomingMessage, response: ServerResponse): Http1ResponsePort {
-    const hasBody = head.contentLength !== '' || head.header('transfer-encoding') !== ''
-    const options = { isClosing: this.#isClosing, hasBody }
+    const sendsBody = head.contentLength !== '' || head.header('transfer-encoding') !== ''
+    const options = { isClosing: this.#isClosing, hasBody: sendsBody }
     return new Http1ResponsePort(request, response, this.#connection(request.socket), this.#stalls, options)
   }
 
@@ -163,7 +165,8 @@ export class NodeEngine implements HttpEngine {
 
   /**
    * An upgrade is a request like others until it is accepted; then the connection is a WebSocket, or whoever accepted it
-   * has the connection. Upgrades that nobody accepts are answered as plain requests.
+   * has the connection. Upgrades that nobody accepts are answered as plain requests. An upgrade with a body is refused: Node does not
+   * read the body of one, and a request must not be carried out as if its body, a dry run or a precondition, had not been there.
    */
   #acceptUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     // Node has taken its own listeners off the socket, and an error without a listener would end the process.
@@ -173,6 +176,11 @@ export class NodeEngine implements HttpEngine {
     response.assignSocket(socket)
     response.once('finish', () => socket.destroySoon())
     const requested = requestHead(request)
+    const refusal = refusalOf(request) ?? (hasBody(requested) ? 400 : undefined)
+    if (refusal !== undefined) {
+      response.writeHead(refusal, { Connection: 'close', 'Content-Length': 0 }).end()
+      return
+    }
     const port = this.#responsePort(requested, request, response)
     const letGo = (): void => {
       port.leave()
@@ -232,6 +240,9 @@ function switched(socket: Socket, early: Buffer, headers: readonly string[]): So
  * The status that refuses a head which Node's parser accepts and this server does not; undefined when the head is
  * accepted.
  */
+const hasBody = (head: NodeRequestHead): boolean =>
+  (head.contentLength !== '' && Number(head.contentLength) !== 0) || head.header('transfer-encoding') !== ''
+
 function refusalOf({ httpVersionMajor, rawHeaders }: IncomingMessage): number | undefined {
   if (httpVersionMajor !== 1) return 400
   return rawHeaders.length / 2 > MAX_HEADER_PAIRS ? 431 : undefined

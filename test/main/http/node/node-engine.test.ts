@@ -280,3 +280,41 @@ t.test('clients are told to go before the server does', async (t) => {
   finish?.()
   t.equal((await answer).body.toString(), 'the end', 'what was under way goes on to its end')
 })
+
+/** What a server answers to bytes on a connection of their own, until it closes the connection. */
+function answerTo(server: NodeServer, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: '127.0.0.1',
+      port: server.port,
+      ca: server.authority.certificate,
+      ALPNProtocols: ['http/1.1'],
+    })
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()))
+    socket.on('error', reject)
+    socket.write(bytes)
+  })
+}
+
+t.test('an upgrade with a body is refused: nothing is carried out as if the body had not been there', async (t) => {
+  let served = 0
+  const server = await NodeServer.start(t, (exchange) => {
+    served++
+    hello(exchange)
+  })
+  const head = 'DELETE /x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n'
+  t.match(await answerTo(server, `${head}Content-Length: 19\r\n\r\n{"dryRun":["All"]}\n`), /^HTTP\/1\.1 400 /)
+  t.match(await answerTo(server, `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), /^HTTP\/1\.1 400 /)
+  t.equal(served, 0)
+  t.match(await answerTo(server, `${head}Content-Length: 0\r\n\r\n`), /^HTTP\/1\.1 200 /)
+  const many = 'X: y\r\n'.repeat(1500)
+  t.match(await answerTo(server, `${head}${many}\r\n`), /^HTTP\/1\.1 431 /)
+})
+
+t.test('CONNECT is refused and its connection closed, whatever the client does with its side', async (t) => {
+  const server = await NodeServer.start(t, hello)
+  t.match(await answerTo(server, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 405 /)
+  t.match(await get(server, '/still'), { status: 200 })
+})
