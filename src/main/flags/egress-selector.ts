@@ -44,7 +44,7 @@ class Place {
   }
 
   child(name: string): Place {
-    const joint = this.#path === '' || name.startsWith('[') ? '' : /[\]\w]$/.test(this.#path) ? '.' : ''
+    const joint = this.#path === '' || /^[[:]/.test(name) ? '' : /[\]\w]$/.test(this.#path) ? '.' : ''
     return new Place(`${this.#path}${joint}${name}`, this.#report)
   }
 

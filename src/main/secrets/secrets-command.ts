@@ -36,9 +36,10 @@ const STOPPED = 130
 export async function secretsCommand(argv: readonly string[], output: CommandOutput): Promise<number> {
   const [verb, ...rest] = argv
   const { values, errors, help } = parseFlags(rest, FLAGS)
-  if (help || verb === undefined) {
+  const asksForHelp = help || verb === '--help' || verb === '-h'
+  if (asksForHelp || verb === undefined) {
     output.out(USAGE)
-    return help ? 0 : 2
+    return asksForHelp ? 0 : 2
   }
   const problems = [...(verb === 'rewrite' ? [] : [`unknown command: secrets ${verb}`]), ...errors]
   if (flagText(values, 'server') === '' && flagText(values, 'kubeconfig') === '')
