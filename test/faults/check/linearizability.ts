@@ -27,7 +27,27 @@ export type Search =
 /** Histories of a key are short and mostly decided in a few steps an operation; this many mean that a key was used too long. */
 const STEPS = 2_000_000
 
+/**
+ * Operations of unknown result make the search grow with every order of them, and while a server is down there are many. So it is tried
+ * first whether the others can be put in order as if those had never happened, then with those that somebody has seen: each is a choice
+ * that the full search has too, so a yes is a yes. Only the full search can say no.
+ */
 export function linearize(operations: readonly Operation[], steps = STEPS): Search {
+  const seen = new Set(operations.map((operation) => operation.seen?.token))
+  const choices = [
+    operations.filter(({ result }) => result !== 'unknown'),
+    operations.filter(({ result, token }) => result !== 'unknown' || token === undefined || seen.has(token)),
+  ]
+  for (const some of choices)
+    if (some.length < operations.length) {
+      const search = order(some, steps)
+      if (search.verdict === 'yes') return search
+    }
+  return order(operations, steps)
+}
+
+function order(operations: readonly Operation[], steps: number): Search {
+  if (operations.length === 0) return { verdict: 'yes' }
   const head = moments(operations)
   let open = operations.filter(({ result }) => result !== 'unknown').length
   let state = ABSENT
