@@ -14,10 +14,6 @@ interface Fact {
 const ABSENT: Readonly<Record<string, string>> = {
   aggregator_unavailable_apiservice: 'no other API servers are aggregated',
   aggregator_unavailable_apiservice_total: 'no other API servers are aggregated',
-  apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds: 'no such file is read',
-  apiserver_authentication_config_controller_automatic_reloads_total: 'no such file is read',
-  apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds: 'no such file is read',
-  apiserver_authorization_config_controller_automatic_reloads_total: 'no such file is read',
   apiserver_cel_compilation_duration_seconds: 'no CEL is compiled',
   apiserver_cel_evaluation_duration_seconds: 'no CEL is evaluated',
   apiserver_storage_consistency_checks_total: 'memory is made of one list and one watch; a debugging aid compares them',
