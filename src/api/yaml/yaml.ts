@@ -63,7 +63,9 @@ const integerTag = defineScalarTag<number | bigint>('tag:yaml.org,2002:int', {
   implicit: true,
   implicitFirstChars: ['-', '+', ...DIGITS],
   resolve: resolveInteger,
-  identify: (data: unknown) => typeof data === 'bigint' || (Number.isInteger(data) && !Object.is(data, -0)),
+  // From 1e21 on numbers are written with an exponent, which is no integer to any reader: those are floats. A zero has no
+  // sign, as in JSON.
+  identify: (data: unknown) => typeof data === 'bigint' || (Number.isInteger(data) && !String(data).includes('e')),
   represent: (data: unknown) => String(data),
 })
 const floatTag = defineScalarTag<number>('tag:yaml.org,2002:float', {

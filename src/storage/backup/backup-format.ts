@@ -24,6 +24,9 @@ const LEASE = 2
 const KEY = 3
 const END = 4
 const KEY_HEADER_BYTES = 31
+/** The longest key of the embedded engine, which LMDB sets. */
+const MAX_KEY_BYTES = 1978
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export interface BackupHead {
   readonly source: 'embedded' | 'etcd'
@@ -82,6 +85,9 @@ function encodePayload(item: BackupItem): Buffer {
     case 'key': {
       const { kv } = item
       const keyBytes = Buffer.byteLength(kv.key)
+      // Better no backup than one that cannot be restored.
+      if (keyBytes < 1 || keyBytes > MAX_KEY_BYTES)
+        throw new BackupError(`cannot hold a key of ${keyBytes} bytes: ${kv.key.slice(0, 100)}`)
       const bytes = Buffer.allocUnsafe(KEY_HEADER_BYTES + keyBytes + kv.value.length)
       bytes[0] = KEY
       bytes.writeUInt16LE(keyBytes, 1)
@@ -100,6 +106,16 @@ function encodePayload(item: BackupItem): Buffer {
 export function decodePayload(bytes: Buffer, checksum: number, number: number): BackupItem {
   if (crc32(bytes, number) !== checksum)
     throw new BackupError(`is damaged: record ${number} does not match its checksum`)
+  try {
+    return decodeSound(bytes)
+  } catch (error) {
+    // A checksum is no proof of who wrote it: what cannot be decoded at all is the file's fault, and is told as such.
+    if (error instanceof BackupError) throw error
+    throw new BackupError(`is damaged: record ${number} cannot be read (${String(error)})`)
+  }
+}
+
+function decodeSound(bytes: Buffer): BackupItem {
   switch (bytes[0]) {
     case HEAD:
       return { type: 'head', head: JSON.parse(bytes.toString('utf8', 1)) as BackupHead }
@@ -122,9 +138,12 @@ export function decodePayload(bytes: Buffer, checksum: number, number: number): 
 }
 
 function decodeKey(bytes: Buffer): KeyValue {
-  const keyEnd = KEY_HEADER_BYTES + bytes.readUInt16LE(1)
+  const keyBytes = bytes.readUInt16LE(1)
+  const keyEnd = KEY_HEADER_BYTES + keyBytes
+  if (keyBytes < 1 || keyBytes > MAX_KEY_BYTES || keyEnd > bytes.length)
+    throw new BackupError(`has a key of ${keyBytes} bytes in a record of ${bytes.length}`)
   return {
-    key: bytes.toString('utf8', KEY_HEADER_BYTES, keyEnd),
+    key: UTF8.decode(bytes.subarray(KEY_HEADER_BYTES, keyEnd)),
     value: bytes.subarray(keyEnd),
     version: bytes.readUInt32LE(3),
     createRevision: bytes.readDoubleLE(7),

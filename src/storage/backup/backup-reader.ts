@@ -1,5 +1,6 @@
 /** Thread: data. Reads a backup from its beginning to its end, and says when it is not the one that was written. */
 import { closeSync, openSync, readSync } from 'node:fs'
+import { BackupChecker } from './backup-checker.js'
 import {
   BACKUP_MAGIC,
   BACKUP_VERSION,
@@ -19,6 +20,7 @@ export function* readBackup(file: string): Generator<BackupItem> {
   const source = new FileBytes(file)
   try {
     checkMagic(source.line())
+    const checker = new BackupChecker()
     for (let number = 0; ; number++) {
       const head = source.take(FRAME_HEADER_BYTES)
       const bytes = head?.readUInt32LE(0) ?? 0
@@ -27,6 +29,7 @@ export function* readBackup(file: string): Generator<BackupItem> {
       const payload = source.take(bytes)
       if (payload === undefined) throw cut()
       const item = decodePayload(payload, head.readUInt32LE(4), number)
+      checker.check(item)
       yield item
       if (item.type === 'end') return
     }
@@ -41,12 +44,8 @@ export function verifyBackup(file: string, onKeys: (done: number, total: number)
   const seen = { keys: 0, leases: 0 }
   for (const item of readBackup(file)) {
     if (item.type === 'head') head = item.head
-    else if (head === undefined) throw new BackupError('does not begin with its head')
     else if (item.type === 'lease') seen.leases++
-    else if (item.type === 'key') {
-      if (seen.keys++ % 5_000 === 0) onKeys(seen.keys - 1, head.keys)
-    } else if (item.end.keys !== seen.keys || item.end.leases !== seen.leases)
-      throw new BackupError(`has ${seen.keys} keys and should have ${item.end.keys}`)
+    else if (item.type === 'key' && seen.keys++ % 5_000 === 0) onKeys(seen.keys - 1, head?.keys ?? 0)
   }
   if (head === undefined) throw cut()
   return { ...head, ...seen }

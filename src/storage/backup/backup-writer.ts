@@ -2,7 +2,8 @@
  * Thread: data. Writes a backup under a temporary name, and gives it its own once it is whole and on the disk: whatever
  * happens on the way, a file with that name is a whole backup.
  */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
 import {
   BACKUP_MAGIC,
@@ -24,14 +25,16 @@ export class BackupWriter {
   #frames = 0
   #keys = 0
   #leases = 0
+  #isOpen = true
 
   /** Throws when there is a file of that name. */
   constructor(file: string) {
     this.#file = file
-    this.#partial = `${file}.part`
+    // Two backups to one name must not write one file, and nobody can plant a link under a name that he cannot guess.
+    this.#partial = `${file}.part-${process.pid}-${randomBytes(6).toString('hex')}`
     if (existsSync(file)) throw new BackupError('is there already; choose another name')
     // It holds Secrets as they are stored: nobody else may read it.
-    this.#descriptor = openSync(this.#partial, 'w', 0o600)
+    this.#descriptor = openSync(this.#partial, 'wx', 0o600)
     this.#push(Buffer.from(`${BACKUP_MAGIC}${BACKUP_VERSION}\n`))
   }
 
@@ -54,8 +57,8 @@ export class BackupWriter {
     this.add({ type: 'end', end: { keys: this.#keys, leases: this.#leases } })
     this.#flush()
     fsyncSync(this.#descriptor)
-    closeSync(this.#descriptor)
-    renameSync(this.#partial, this.#file)
+    this.#close()
+    this.#giveName()
     const folder = openSync(path.dirname(path.resolve(this.#file)), 'r')
     try {
       fsyncSync(folder)
@@ -66,8 +69,26 @@ export class BackupWriter {
 
   /** Removes what was written so far, so that a full disk has its room back. */
   abandon(): void {
-    closeSync(this.#descriptor)
+    this.#close()
     rmSync(this.#partial, { force: true })
+  }
+
+  /** A rename would write over a backup that got this name meanwhile; a link fails. */
+  #giveName(): void {
+    try {
+      linkSync(this.#partial, this.#file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      throw new BackupError('is there already; choose another name')
+    }
+    rmSync(this.#partial)
+  }
+
+  /** Once only: by a second time the number may be that of another file. */
+  #close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    closeSync(this.#descriptor)
   }
 
   #push(bytes: Buffer): void {

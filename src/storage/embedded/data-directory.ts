@@ -31,7 +31,7 @@ import { threadId } from 'node:worker_threads'
 import { DataDirectoryError } from './data-directory-error.js'
 import { LmdbDamage, LmdbFile } from './file/lmdb-file.js'
 import { checkStore } from './file/store-check.js'
-import { OWNER_FILE } from './ownership.js'
+import { OWNER_FILE, refuseLiveOwner } from './ownership.js'
 import { DATA_FILE } from './tables.js'
 
 const FORMAT = 'keelson-embedded'
@@ -177,7 +177,7 @@ export function markUninitialised(dataDir: string, version: number): void {
   writeFormat(dataDir, false, version)
 }
 
-/** Removes what a restore left that was cut short; throws when the folder holds anything else. */
+/** Removes what a restore left that was cut short; throws when it still runs, or the folder holds anything else. */
 export function clearUnfinished(dataDir: string): void {
   const names = namesIn(dataDir)
   if (names.length === 0) return
@@ -189,6 +189,7 @@ export function clearUnfinished(dataDir: string): void {
       dataDir,
       `is not empty (${names.slice(0, 3).join(', ')}); nothing was changed`,
     )
+  refuseLiveOwner(path.join(dataDir, RESTORE_FOLDER))
   for (const name of names) rmSync(path.join(dataDir, name), { recursive: true })
 }
 
@@ -229,7 +230,11 @@ export function readFormat(dataDir: string): PreparedDirectory {
   if (found?.format !== FORMAT)
     throw new DataDirectoryError('data-dir-foreign', dataDir, `${FORMAT_FILE} does not say "${FORMAT}"`)
   const { version } = found
-  if (typeof version !== 'number' || !(version >= OLDEST_FORMAT_VERSION && version <= FORMAT_VERSION))
+  if (
+    typeof version !== 'number' ||
+    !Number.isInteger(version) ||
+    !(version >= OLDEST_FORMAT_VERSION && version <= FORMAT_VERSION)
+  )
     throw new DataDirectoryError(
       'data-dir-version',
       dataDir,

@@ -51,6 +51,23 @@ export function refuseSecondOpen(dataDir: string): void {
   if (owner?.pid === self.pid && owner.started === self.started) throw locked(dataDir, self.pid)
 }
 
+/** Throws when the process that wrote the owner's file still runs: for folders whose store may not be opened to ask LMDB. */
+export function refuseLiveOwner(dataDir: string): void {
+  const owner = readOwner(dataDir)
+  if (owner !== undefined && isLive(owner)) throw locked(dataDir, owner.pid)
+}
+
+function isLive({ pid, started }: Owner): boolean {
+  if (pid === process.pid) return started === startOfThisProcess()
+  // Where the system tells when a process started, another one that got its id is not taken for it.
+  if (started.startsWith('ticks-')) return started === startTicks(pid)
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
 export function writeOwner(dataDir: string): void {
   writeFileSync(path.join(dataDir, OWNER_FILE), `${JSON.stringify(thisProcess())}\n`)
 }
@@ -97,12 +114,17 @@ function thisProcess(): Owner {
 
 /** Linux tells the tick at which a process started; elsewhere it is computed from the wall time. */
 function startOfThisProcess(): string {
+  return startTicks('self') ?? `time-${Math.round((Date.now() / 1000 - process.uptime()) / 2)}`
+}
+
+/** Undefined where there is no such process, or the system does not tell. */
+function startTicks(pid: number | 'self'): string | undefined {
   try {
     // The command in parentheses may hold any character; the start time is the 20th field after it.
-    const fields = readFileSync('/proc/self/stat', 'utf8').replace(/^.*\)/s, '').trim().split(' ')
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')
     return `ticks-${fields[19]}`
   } catch {
-    return `time-${Math.round((Date.now() / 1000 - process.uptime()) / 2)}`
+    return undefined
   }
 }
 

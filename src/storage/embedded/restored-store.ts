@@ -3,7 +3,7 @@
  * beside its place and put there once it is whole and on the disk; a restore that is cut short leaves a folder that the
  * server refuses, and that the next restore removes.
  */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type KeyValue, type LeaseId, NO_LEASE } from '../contract/kv.js'
 import {
@@ -15,6 +15,7 @@ import {
   syncFolder,
 } from './data-directory.js'
 import { Database } from './database.js'
+import { writeOwner } from './ownership.js'
 import {
   EMPTY_REVISION,
   encodeIndexEntry,
@@ -42,6 +43,8 @@ export class RestoredStore {
   readonly #format: number
   readonly #checked: boolean
   readonly #database: Database
+  /** Which file is being built: another restore may have put its own in that place. */
+  readonly #identity: string
   readonly #revisions = new Set<number>()
   /** Keys whose revision another one has already: etcd may write several at one, a log has one entry for each. */
   readonly #renumbered: KeyValue[] = []
@@ -55,6 +58,11 @@ export class RestoredStore {
     this.#format = options.format
     this.#checked = options.format >= FIRST_FORMAT_WITH_CHECKSUMS
     this.#database = database
+    this.#identity = identityOf(this.#built)
+  }
+
+  get #built(): string {
+    return path.join(this.#dataDir, RESTORE_FOLDER, DATA_FILE)
   }
 
   /** Throws DataDirectoryError unless the folder is empty, or holds what a restore left that was cut short. */
@@ -64,6 +72,8 @@ export class RestoredStore {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     const building = path.join(dataDir, RESTORE_FOLDER)
     prepareDataDirectory(building)
+    // From here on another restore into this folder is refused for as long as this process lives.
+    writeOwner(building)
     const checked = options.format >= FIRST_FORMAT_WITH_CHECKSUMS
     const { database, snapshot } = await Database.open({ dataDir: building, checksums: checked })
     snapshot.release()
@@ -102,11 +112,12 @@ export class RestoredStore {
       this.#stage({ ...kv, modRevision, createRevision: Math.min(kv.createRevision, modRevision) })
     }
     const revision = this.#last + bump
+    if (!Number.isSafeInteger(revision)) throw new Error(`revision ${revision} is too large; choose a smaller bump`)
     await this.#commit(revision)
     await this.#database.close()
     const building = path.join(this.#dataDir, RESTORE_FOLDER)
     markUninitialised(this.#dataDir, this.#format)
-    renameSync(path.join(building, DATA_FILE), path.join(this.#dataDir, DATA_FILE))
+    this.#putInPlace()
     rmSync(building, { recursive: true })
     syncFolder(this.#dataDir)
     markInitialised(this.#dataDir, this.#format)
@@ -116,8 +127,18 @@ export class RestoredStore {
   /** Removes all that was made. */
   async abandon(): Promise<void> {
     await this.#database.close()
+    if (identityOf(this.#built) !== this.#identity) return
     rmSync(path.join(this.#dataDir, RESTORE_FOLDER), { recursive: true, force: true })
     if (existsSync(this.#dataDir) && readdirSync(this.#dataDir).length === 0) rmSync(this.#dataDir, { recursive: true })
+  }
+
+  /** Linked and looked at afterwards: between a look and a rename another file could come in its place. */
+  #putInPlace(): void {
+    const target = path.join(this.#dataDir, DATA_FILE)
+    linkSync(this.#built, target)
+    if (identityOf(target) === this.#identity) return
+    rmSync(target)
+    throw new Error(`${this.#dataDir} was taken by another restore meanwhile; nothing was put there`)
   }
 
   #stage(kv: KeyValue): void {
@@ -145,4 +166,10 @@ export class RestoredStore {
     this.#writes = []
     this.#slab = new Slab()
   }
+}
+
+/** Device and inode; of no file it is empty. */
+function identityOf(file: string): string {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false })
+  return found === undefined ? '' : `${found.dev}:${found.ino}`
 }

@@ -35,7 +35,7 @@ export async function backUp(task: BackupTask, tell: TellData): Promise<void> {
     tell({ type: 'done', sound: skipped === 0, summary: `${task.file} holds ${writer.keys} keys${left}` })
   } catch (error) {
     writer.abandon()
-    throw error
+    throw error instanceof BackupError ? new Error(`${task.file} ${error.message}`) : error
   }
 }
 

@@ -42,12 +42,13 @@ async function intoFolder(task: RestoreTask, dataDir: string, head: BackupHead, 
       await store.addKey(item.kv)
       if (++done % PROGRESS_KEYS === 0) tell({ type: 'progress', what: 'restore', done, total: head.keys })
     }
+    if (done !== head.keys) throw new Error(`${task.file} changed while it was restored`)
     const { revision, renumbered } = await store.finish(head.revision, task.bumpRevision)
     const changed = renumbered > 0 ? `; ${renumbered} keys that shared a revision got new ones` : ''
     return `${dataDir} holds ${done} keys, at revision ${revision} (the backup's is ${head.revision})${changed}`
   } catch (error) {
     await store.abandon()
-    throw error
+    throw error instanceof BackupError ? new Error(`${task.file} ${error.message}`) : error
   }
 }
 

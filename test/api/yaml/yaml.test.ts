@@ -74,3 +74,11 @@ t.test('what is printed reads back the same', (t) => {
   t.match(text, /\nz:\n- a: "y"\n {2}b: 1\n$/)
   t.end()
 })
+
+t.test('large numbers are printed as what a reader takes for a number, and zero has no sign', (t) => {
+  const text = printYaml({ a: 1e21, b: -1e300, c: 1e20, d: -0, e: 1e-7 })
+  t.notMatch(text, /!!|"/)
+  t.match(text, /\nd: 0\n/)
+  t.same(parseYaml(text).value, { a: 1e21, b: -1e300, c: 1e20, d: 0, e: 1e-7 })
+  t.end()
+})

@@ -211,3 +211,9 @@ t.test('nobody else can read the store, whatever the umask says and whatever an 
   t.equal(modeOf(path.join(dataDir, 'data.mdb')), 0o600)
   t.equal(modeOf(dataDir), 0o770, 'a folder of our own is closed to others')
 })
+
+t.test('a format version is a whole number', async (t) => {
+  const dataDir = temporaryFolder(t, 'version')
+  writeFileSync(path.join(dataDir, 'keelson.json'), '{"format":"keelson-embedded","version":1.5,"initialised":true}')
+  await refused(t, dataDir, 'data-dir-version')
+})

@@ -115,7 +115,10 @@ class StoreCheck {
     for (const { key, value } of this.#entries(table))
       if (key.toString() === STATE)
         this.#sound('the record of the state', () => {
-          state = decodeState(value.subarray(META_VERSION_BYTES))
+          const found = decodeState(value.subarray(META_VERSION_BYTES))
+          if (!Number.isSafeInteger(found.revision) || found.revision < 0)
+            throw new DamagedRecord(`has ${found.revision} for a revision`)
+          state = found
         })
     if (state === undefined) this.#problem('data.mdb has no readable state')
     return state
