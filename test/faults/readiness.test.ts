@@ -38,7 +38,7 @@ class Subject {
     const link = await Link.open(etcd.port)
     t.teardown(() => link.close())
     // Requests are given up soon, so that the test need not wait for the usual minute.
-    const flags = [`--etcd-servers=${link.url}`, '--authorization-mode=AlwaysAllow', '--request-timeout=3s']
+    const flags = [`--etcd-servers=${link.url}`, '--authorization-mode=AlwaysAllow', '--request-timeout=5s']
     const server = await KeelsonProcess.start(flags)
     t.teardown(() => server.close())
     await until(async () => (await server.request('GET', '/readyz')).status === 200, { what: 'the server to be ready' })
@@ -73,7 +73,7 @@ class Subject {
 }
 
 /** Two scrapes lie in every window of five minutes; the clock of the recording is not that of the machine. */
-const APART_SECONDS = 120
+const APART_SECONDS = 150
 
 /** Scrapes, and between two of them what clients and probes do. */
 async function record(subject: Subject, count: number, from: number): Promise<Scrape[]> {
@@ -107,7 +107,7 @@ t.test('storage that does not answer', { skip: skipWithoutEtcd }, async (t) => {
   )
   t.ok((await subject.status(`${PATH}/made-0`)) >= 500, 'nobody is given something old for new')
   t.ok((await subject.create('in-trouble')) >= 500)
-  const trouble = await record(subject, 8, 3)
+  const trouble = await record(subject, 6, 3)
   const last = trouble
     .at(-1)!
     .samples.filter(({ name, labels }) => name === 'kubernetes_healthcheck' && labels['type'] === 'readyz')
@@ -122,7 +122,7 @@ t.test('storage that does not answer', { skip: skipWithoutEtcd }, async (t) => {
   subject.link.heal()
   await until(async () => (await subject.status('/readyz')) === 200, { what: '/readyz to be well again' })
   await until(async () => (await subject.create('after')) === 201, { what: 'a write' })
-  t.notOk(firing([...quiet, ...(await record(subject, 3, 11))]).includes('KeelsonNotReady'))
+  t.notOk(firing([...quiet, ...(await record(subject, 3, 9))]).includes('KeelsonNotReady'))
 })
 
 t.test('storage that is full', { skip: skipWithoutEtcd }, async (t) => {

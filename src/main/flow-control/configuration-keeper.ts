@@ -22,6 +22,8 @@ const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1'
 const PRODUCER = 'fieldManager=api-priority-and-fairness-config-producer-v1'
 const CONSUMER = 'fieldManager=api-priority-and-fairness-config-consumer-v1&force=true'
 const EVERY_MS = 60_000
+/** After a round that failed: until the objects are there, requests are served by the mandatory levels alone. */
+const RETRY_MS = 1_000
 /** Two servers that do not agree must not write against each other without end. */
 const MAX_STATUS_WRITES_A_MINUTE = 5
 
@@ -52,10 +54,12 @@ export class ConfigurationKeeper {
     this.#options = options
   }
 
-  /** Writes what is missing or wrong, then looks again every minute. */
+  /**
+   * Writes what is missing or wrong, then looks again every minute. A first round that fails (storage in trouble, a pool thread that was
+   * replaced) ends no start: the server serves, and the round is repeated soon.
+   */
   async start(): Promise<void> {
-    await this.#ensure()
-    this.#again()
+    this.#again(await this.#guarded(() => this.#ensure()))
   }
 
   stop(): Promise<void> {
@@ -69,22 +73,27 @@ export class ConfigurationKeeper {
     this.#objects = objects
     const stale = staleConditions(objects)
     if (stale.length > 0 && !this.#stopped)
-      this.#conditions = this.#conditions.then(() => this.#guarded(() => this.#writeConditions(stale)))
+      this.#conditions = this.#conditions.then(
+        async () => void (await this.#guarded(() => this.#writeConditions(stale))),
+      )
   }
 
-  #again(): void {
+  #again(isDone: boolean): void {
     if (this.#stopped) return
-    this.#timer = this.#options.clock.after(EVERY_MS, () => {
+    this.#timer = this.#options.clock.after(isDone ? EVERY_MS : RETRY_MS, () => {
       this.update(this.#objects)
-      void this.#guarded(() => this.#ensure()).then(() => this.#again())
+      void this.#guarded(() => this.#ensure()).then((done) => this.#again(done))
     })
   }
 
-  async #guarded(work: () => Promise<void>): Promise<void> {
+  /** Whether the work came to its end. */
+  async #guarded(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
+      return true
     } catch (error) {
       this.#options.logger.warn({ err: error }, 'flow control: its objects could not be written; it is tried again')
+      return false
     }
   }
 

@@ -55,21 +55,18 @@ export class HealthEndpoint {
 
   async #all(exchange: Exchange, query: URLSearchParams): Promise<void> {
     const excluded = new Set(query.getAll('exclude'))
-    const lines: string[] = []
-    let failed = false
-    for (const check of this.#checks) {
-      if (check.isAlone === true) continue
-      if (excluded.delete(check.name)) {
-        lines.push(`[+]${check.name} excluded: ok`)
-        continue
-      }
-      const reason = await this.#run(check)
-      if (reason === undefined) lines.push(`[+]${check.name} ok`)
-      else {
-        failed = true
-        lines.push(`[-]${check.name} failed: reason withheld`)
-      }
-    }
+    const counted = this.#checks.filter(({ isAlone }) => isAlone !== true)
+    // All at once: a prober waits as long as the slowest check takes, not as long as all of them.
+    const results = await Promise.all(
+      counted.map(async (check) => {
+        if (excluded.has(check.name)) return { line: `[+]${check.name} excluded: ok`, isFailed: false }
+        const isFailed = (await this.#run(check)) !== undefined
+        return { line: isFailed ? `[-]${check.name} failed: reason withheld` : `[+]${check.name} ok`, isFailed }
+      }),
+    )
+    for (const { name } of counted) excluded.delete(name)
+    const lines = results.map(({ line }) => line)
+    const failed = results.some(({ isFailed }) => isFailed)
     for (const name of excluded)
       lines.push(`warn: some health checks cannot be excluded: no matches for ${JSON.stringify(name)}`)
     const name = this.path.slice(1)

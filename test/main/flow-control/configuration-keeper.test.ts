@@ -47,6 +47,25 @@ t.test('makes what is missing, leaves what is right, removes what no release sug
   t.equal(second.filter((line) => line.startsWith('POST')).length, 11, 'schemas only')
 })
 
+t.test('a first round that fails does not end the start, and is repeated soon', async (t) => {
+  const clock = new FakeClock()
+  let sent = 0
+  const requests = {
+    send: async () => {
+      if (++sent === 1) throw new Error('the thread that served the request stopped answering')
+      return { status: 201, text: '' }
+    },
+  }
+  const keep = new ConfigurationKeeper({ requests, clock, logger: nullLogger })
+  t.teardown(() => keep.stop())
+  await keep.start()
+  const before = sent
+  await clock.advance(1_000)
+  t.equal(sent - before, 8 + 11, 'every object is written')
+  await clock.advance(1_000)
+  t.equal(sent - before, 8 + 11, 'and then no more for a minute')
+})
+
 t.test('whoever takes a suggested object over keeps it; the mandatory ones are nobody’s', async (t) => {
   const wanted = suggestedPriorityLevels()[0]!
   const changed = (annotation: string | undefined, generation: number): PriorityLevelConfiguration => ({
