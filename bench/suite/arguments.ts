@@ -1,7 +1,19 @@
 /** The command line of `npm run bench`: everything that is wrong with it at once, in a line each. */
 import { parseArgs } from 'node:util'
 
-const PARTS = ['start', 'get', 'list', 'watch', 'create', 'policies', 'webhooks', 'controllers', 'memory', 'custom']
+const PARTS = [
+  'start',
+  'cold',
+  'get',
+  'list',
+  'watch',
+  'create',
+  'policies',
+  'webhooks',
+  'controllers',
+  'memory',
+  'custom',
+]
 const STORAGES = ['embedded', 'etcd']
 const SIZES = '100,1000,10000,50000'
 

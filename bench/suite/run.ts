@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { generate } from '../load/generator.js'
 import { AIM_SIZE } from './aims.js'
+import { measureCold } from './cold.js'
 import { measureControllers } from './controllers.js'
 import { measureCustom } from './custom.js'
 import { fanOut } from './fan-out.js'
@@ -70,6 +71,7 @@ export class Run {
     const others = (this.#onEtcd ? 1 : 0) + (options.peer === undefined ? 0 : 1)
     const steps =
       this.#wants('start') +
+      this.#wants('cold') * (this.#onEtcd ? 2 : 1) +
       this.#wants('custom') +
       this.#wants('controllers') +
       options.sizes.length * (1 + this.#wants('get') * 3 + this.#wants('list') * 2) +
@@ -97,7 +99,8 @@ export class Run {
     const { storage, peer } = this.#options
     try {
       if (this.#wants('start') && storage.has('embedded')) await this.#starts()
-      const isApart = this.#wants('custom', 'controllers') === this.#options.only.size
+      if (this.#wants('cold')) await this.#cold()
+      const isApart = this.#wants('cold', 'custom', 'controllers') === this.#options.only.size
       if (storage.has('embedded') && !isApart) await this.#embedded()
       if (this.#wants('custom') && storage.has('embedded')) await this.#custom()
       if (this.#wants('controllers') && storage.has('embedded')) await this.#controllers()
@@ -139,6 +142,25 @@ export class Run {
       await stop(keelson.process)
     }
     this.#row('ready', 0, 'keelson', { value: times.sort((a, b) => a - b)[Math.floor(STARTS / 2)]!, unit: 'ms' })
+  }
+
+  /** Every start is one of a server that has nothing: on etcd each has a prefix of its own. */
+  async #cold(): Promise<void> {
+    const { storage, folder, flags } = this.#options
+    const measure = async (target: TargetName, more: (name: string) => readonly string[]): Promise<void> => {
+      this.#progress.step(`the first 1,000 pods: ${target}`)
+      const start = (name: string): Promise<StartedKeelson> =>
+        startKeelson(path.join(folder, `${target}-${name}`), [...more(name), ...flags])
+      await measureCold(start, (scenario, figure) => this.#row(scenario, 0, target, figure))
+    }
+    if (storage.has('embedded')) await measure('keelson', (name) => [`--data-dir=${folder}/keelson-${name}/data`])
+    if (!this.#onEtcd) return
+    const etcd = await startEtcd(path.join(folder, 'cold-etcd'))
+    try {
+      await measure('keelson-etcd', (name) => [`--etcd-servers=${etcd.endpoint}`, `--etcd-prefix=/${name}`])
+    } finally {
+      await stop(etcd.process)
+    }
   }
 
   async #embedded(): Promise<void> {

@@ -18,6 +18,9 @@ const pod = (metadata: object): object => ({
   spec: { automountServiceAccountToken: false, containers: [{ name: 'main', image: 'registry.example.com/app:1' }] },
 })
 
+/** A pod with a name of the server's choice. */
+export const POD = JSON.stringify(pod({ generateName: 'pod-' }))
+
 export async function request(
   { url, token }: Target,
   method: string,
@@ -71,7 +74,7 @@ export async function fill(target: Target, pods: number): Promise<void> {
     connections: Math.min(16, missing),
     amount: missing,
     headers: { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(pod({ generateName: 'pod-' })),
+    body: POD,
     tlsOptions: { rejectUnauthorized: false },
   })
   if (non2xx + errors > 0) throw new Error(`${non2xx + errors} of ${requests.total} pods were not created`)
