@@ -26,8 +26,8 @@ export interface StartedKeelson extends Target {
   readonly readyMs: number
 }
 
-/** The server as users start it, over TLS. `folder` keeps its files. */
-export async function startKeelson(folder: string, flags: readonly string[]): Promise<StartedKeelson> {
+/** The server as users start it, over TLS. `folder` keeps its files; `tree` is the checkout whose bundle runs. */
+export async function startKeelson(folder: string, flags: readonly string[], tree = '.'): Promise<StartedKeelson> {
   mkdirSync(folder, { recursive: true })
   const tokens = path.join(folder, 'tokens.csv')
   writeFileSync(tokens, `${TOKEN},bench,bench,"system:masters"\n`)
@@ -36,7 +36,7 @@ export async function startKeelson(folder: string, flags: readonly string[]): Pr
   const server = spawn(
     process.execPath,
     [
-      'bundle/main/index.js',
+      path.join(tree, 'bundle/main/index.js'),
       ...['--secure-port=0', `--cert-dir=${certs}`, `--token-auth-file=${tokens}`, '--log-level=error'],
       // The pods that are compared have no token: kube-apiserver alone, without its controllers, could not give them one.
       ...['--disable-admission-plugins=ServiceAccount', ...flags],
