@@ -87,7 +87,7 @@ export class ApiServer {
       if (this.process.unexpected !== undefined) throw new Error(`${this.name}: ${this.process.unexpected}`)
       return (await this.ask('/readyz'))?.status === 200
     }
-    return until(isReady, { what: `${this.name} to be ready`, deadlineMs: READY_WITHIN_MS })
+    return until(isReady, { what: `${this.name} to be ready`, deadlineMs: READY_WITHIN_MS, everyMs: 100 })
   }
 
   async stop(): Promise<void> {

@@ -98,6 +98,7 @@ export class EtcdMember {
     await until(async () => Number((await this.call<{ leader?: string }>('maintenance/status'))?.leader ?? 0) > 0, {
       what: `${this.name} to have a leader`,
       deadlineMs: 120_000,
+      everyMs: 100,
     })
   }
 
