@@ -174,9 +174,11 @@ export class Link {
           connection.client.destroy()
           connection.upstream.destroy()
         }
-        return connection.late[direction].after(this.delayMs, () =>
-          to.writable ? void to.write(part, destroy) : destroy(),
-        )
+        connection.late[direction].after(this.delayMs, () => {
+          if (to.writable) to.write(part, destroy)
+          else destroy()
+        })
+        return
       }
     }
     connection.late[direction].after(this.delayMs, () => void (to.writable && to.write(chunk)))
