@@ -11,8 +11,8 @@ export interface PlannedFault {
   readonly seed: number
 }
 
-/** Faults begin so far apart, and many last longer: up to three are there together. */
-const APART_MS = 2500
+/** Faults begin so far apart at most, and many last longer: up to three are there together. One server alone has nobody beside it. */
+const APART_MS: Readonly<Record<StorageKind, number>> = { etcd: 2500, embedded: 5000 }
 const LONGEST_MS = 5000
 /** The load runs undisturbed at first, and again at the end of a run. */
 const QUIET_MS = 1000
@@ -28,7 +28,7 @@ export function planOf(
     ({ name, needsEtcd }) => (storage === 'etcd' || !needsEtcd) && (only.length === 0 || only.includes(name)),
   )
   const plan: PlannedFault[] = []
-  for (let atMs = QUIET_MS; atMs < seconds * 1000 - QUIET_MS; atMs += 300 + random.below(APART_MS))
+  for (let atMs = QUIET_MS; atMs < seconds * 1000 - QUIET_MS; atMs += 300 + random.below(APART_MS[storage]))
     plan.push({ fault: random.pick(possible), atMs, forMs: 200 + random.below(LONGEST_MS), seed: random.below(1e9) })
   return plan
 }

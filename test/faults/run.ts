@@ -9,7 +9,7 @@ import { toLines, type Violation } from './check/history.js'
 import { check } from './check/verdict.js'
 import { ServerAddress } from './load/http-exchange.js'
 import { Recorder } from './load/recorder.js'
-import { CHECKS, Workload } from './load/workload.js'
+import { CHECKS, PAUSE_MS, Workload } from './load/workload.js'
 import { type PlannedFault, planOf, told } from './plan.js'
 import { Rig, type StorageKind } from './rig/rig.js'
 
@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly only: readonly string[]
   /** What is kept of a failed run goes below it. */
   readonly keep: string
+  /** Between two requests of a client, at most. */
+  readonly pauseMs?: number
 }
 
 export interface Outcome {
@@ -37,14 +39,21 @@ export interface Outcome {
   readonly kept: string | undefined
 }
 
-export async function runFaults({ seed, seconds, storage, only, keep }: RunOptions): Promise<Outcome> {
+export async function runFaults({
+  seed,
+  seconds,
+  storage,
+  only,
+  keep,
+  pauseMs = PAUSE_MS,
+}: RunOptions): Promise<Outcome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-faults-'))
   const plan = planOf(seed, seconds, storage, only)
   const recorder = new Recorder()
   let violations: Violation[] = []
   let broken: string | undefined
   try {
-    violations = await lived(folder, plan, recorder, { seed, seconds, storage })
+    violations = await lived(folder, plan, recorder, { seed, seconds, storage, pauseMs })
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   }
@@ -60,12 +69,12 @@ async function lived(
   folder: string,
   plan: readonly PlannedFault[],
   recorder: Recorder,
-  { seed, seconds, storage }: Pick<RunOptions, 'seed' | 'seconds' | 'storage'>,
+  { seed, seconds, storage, pauseMs }: Required<Pick<RunOptions, 'seed' | 'seconds' | 'storage' | 'pauseMs'>>,
 ): Promise<Violation[]> {
   const rig = await Rig.start(storage, folder)
   try {
     const servers = rig.servers.map(({ name, link }) => new ServerAddress(name, link.url))
-    const workload = new Workload({ servers, recorder, seed, families: true, widgets: true })
+    const workload = new Workload({ servers, recorder, seed, families: true, widgets: true, pauseMs })
     await workload.prepare()
     const over = new AbortController()
     const running = workload.run(over.signal)

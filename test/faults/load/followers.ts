@@ -102,7 +102,8 @@ export class Follower {
         this.#reached =
           (await listObjects(this.#server, this.#recorder, { ...this.#collection, match: 'fresh' })) ?? this.#reached
       }
-      if (!this.#stopped) await pause(20, signal)
+      // Whoever was told nothing asks a server that is down: not fifty times a second.
+      if (!this.#stopped) await pause(this.#reader.isEmpty ? 250 : 20, signal)
     }
   }
 }

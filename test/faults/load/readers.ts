@@ -106,6 +106,10 @@ export class WatchReader {
     this.#close = close
   }
 
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
   close(): Promise<void> {
     this.#close()
     return this.ended

@@ -38,7 +38,7 @@ export interface WorkloadOptions {
 }
 
 /** Some twenty lanes make a few hundred requests a second so. */
-const PAUSE_MS = 60
+export const PAUSE_MS = 60
 
 /** On a machine that does other things too. */
 const HEALED_WITHIN_MS = 120_000
@@ -77,7 +77,7 @@ export class Workload {
           const answer = await server!.exchange({ method: 'POST', path, body })
           return answer !== undefined && (answer.status < 300 || answer.status === 409)
         },
-        { what: `${path} to be prepared`, deadlineMs: this.#patienceMs },
+        { what: `${path} to be prepared`, deadlineMs: this.#patienceMs, everyMs: 50 },
       )
     await this.#served()
   }
@@ -92,6 +92,7 @@ export class Workload {
           {
             what: `${server.name} to list ${collection.resource.name}`,
             deadlineMs: this.#patienceMs,
+            everyMs: 50,
           },
         )
   }
@@ -146,7 +147,7 @@ export class Workload {
           revision = object && Number(object.metadata.resourceVersion)
           return revision !== undefined
         },
-        { what: `a last ${resource.name}`, deadlineMs: this.#patienceMs },
+        { what: `a last ${resource.name}`, deadlineMs: this.#patienceMs, everyMs: 50 },
       )
       recorder.add({ kind: 'end', prefix: prefixOf(resource, namespace), revision: revision! })
     }
@@ -168,6 +169,7 @@ export class Workload {
     await until(() => isThere() || performance.now() > deadline, {
       what: 'followers',
       deadlineMs: 2 * this.#patienceMs,
+      everyMs: 50,
     })
     await Promise.all(this.#followers.map((follower) => follower.stop()))
   }
@@ -187,7 +189,7 @@ export class Workload {
             isRight = (await isThere(dependent)) === isOwned
             return isRight || isOwned || performance.now() > deadline
           },
-          { what: dependent, deadlineMs: 2 * this.#patienceMs },
+          { what: dependent, deadlineMs: 2 * this.#patienceMs, everyMs: 50 },
         )
         if (!isRight) problems.push(`${dependent} is ${isOwned ? 'gone without' : 'left behind by'} its owner ${owner}`)
       }

@@ -1,16 +1,31 @@
 /** A Keelson server of the rig, reached by clients over a line of its own, so that its address outlives it. */
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { freePort } from '../../support/free-port.js'
 import { until } from '../../support/until.js'
 import { Link } from './link.js'
 import { ManagedProcess } from './managed-process.js'
+import { SmallDisk } from './small-disk.js'
 
-/** Where Debian's package has it. A process that is started with it sees another time. */
-const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1'
-export const canFakeTime = existsSync(FAKETIME)
+const WRONG_CLOCK = fileURLToPath(new URL('wrong-clock.cjs', import.meta.url))
+/** What a run stores on the embedded engine is a small part of it. */
+const DISK_MEGABYTES = 64
 
 const READY_WITHIN_MS = 120_000
+
+export interface ServerOptions {
+  readonly name: string
+  readonly folder: string
+  /** None: the embedded engine. */
+  readonly memberPorts: readonly number[]
+  readonly smallDisks: boolean
+}
+
+interface Parts extends Pick<ApiServer, 'name' | 'process' | 'link' | 'storageLinks' | 'disk'> {
+  readonly port: number
+  readonly clock: string
+}
 
 export class ApiServer {
   readonly name: string
@@ -19,25 +34,32 @@ export class ApiServer {
   readonly link: Link
   /** From it to each member of etcd; none on the embedded engine. */
   readonly storageLinks: readonly Link[]
+  /** Under the folder of the embedded engine, where it may be mounted and was asked for. */
+  readonly disk: SmallDisk | undefined
   readonly #port: number
+  readonly #clock: string
 
-  private constructor(name: string, port: number, link: Link, storageLinks: readonly Link[], process: ManagedProcess) {
-    this.name = name
-    this.#port = port
-    this.link = link
-    this.storageLinks = storageLinks
-    this.process = process
+  private constructor(parts: Parts) {
+    this.name = parts.name
+    this.#port = parts.port
+    this.link = parts.link
+    this.storageLinks = parts.storageLinks
+    this.process = parts.process
+    this.#clock = parts.clock
+    this.disk = parts.disk
   }
 
-  static async create(name: string, folder: string, memberPorts: readonly number[]): Promise<ApiServer> {
+  static async create({ name, folder, memberPorts, smallDisks }: ServerOptions): Promise<ApiServer> {
     const port = await freePort()
     const storageLinks = await Promise.all(memberPorts.map((target) => Link.open(target)))
     const own = path.join(folder, name)
     mkdirSync(own, { recursive: true })
+    const dataDir = path.join(own, 'data')
+    const disk = smallDisks && memberPorts.length === 0 ? SmallDisk.mount(dataDir, DISK_MEGABYTES) : undefined
     const storage =
       storageLinks.length > 0
         ? [`--etcd-servers=${storageLinks.map(({ url }) => url).join(',')}`]
-        : [`--data-dir=${path.join(own, 'data')}`]
+        : [`--data-dir=${path.join(dataDir, 'store')}`]
     const args = [
       'bundle/main/index.js',
       `--secure-port=${port}`,
@@ -47,28 +69,20 @@ export class ApiServer {
       ...storage,
     ]
     const logFile = path.join(folder, `${name}.log`)
-    return new ApiServer(
-      name,
-      port,
-      await Link.open(port),
-      storageLinks,
-      new ManagedProcess({ command: process.execPath, args, logFile }),
-    )
+    const clock = path.join(own, 'clock')
+    writeFileSync(clock, '0')
+    const env = { NODE_OPTIONS: `--require ${WRONG_CLOCK}`, FAULTS_CLOCK: clock }
+    const started = new ManagedProcess({ command: process.execPath, args, logFile, env })
+    return new ApiServer({ name, port, link: await Link.open(port), storageLinks, process: started, clock, disk })
   }
 
   start(): void {
     this.process.start()
   }
 
-  /** Starts with a clock that is wrong by so many seconds, from the next start on; 0 sets it right. */
+  /** Its clock jumps by so many seconds from what is right; 0 sets it right. */
   setClock(seconds: number): void {
-    const sign = seconds < 0 ? '-' : '+'
-    this.process.change({
-      env:
-        seconds === 0
-          ? {}
-          : { LD_PRELOAD: FAKETIME, FAKETIME: `${sign}${Math.abs(seconds)}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
-    })
+    writeFileSync(this.#clock, String(seconds * 1000))
   }
 
   /** Straight to it, not over its line; undefined when there is no answer. */
@@ -87,11 +101,12 @@ export class ApiServer {
       if (this.process.unexpected !== undefined) throw new Error(`${this.name}: ${this.process.unexpected}`)
       return (await this.ask('/readyz'))?.status === 200
     }
-    return until(isReady, { what: `${this.name} to be ready`, deadlineMs: READY_WITHIN_MS })
+    return until(isReady, { what: `${this.name} to be ready`, deadlineMs: READY_WITHIN_MS, everyMs: 100 })
   }
 
   async stop(): Promise<void> {
     await this.process.kill()
     for (const link of [this.link, ...this.storageLinks]) await link.close()
+    this.disk?.unmount()
   }
 }

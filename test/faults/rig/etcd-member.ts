@@ -1,17 +1,23 @@
 /** A member of the rig's etcd cluster: its peers reach it over a line of its own, which knows them by the header they send. */
+import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { freePort } from '../../support/free-port.js'
 import { until } from '../../support/until.js'
 import { Link } from './link.js'
 import { ManagedProcess } from './managed-process.js'
+import { SmallDisk } from './small-disk.js'
 
 export interface MemberOptions {
   readonly name: string
   readonly folder: string
+  readonly smallDisks: boolean
 }
 
 /** etcd's JSON form of a request that can take long, such as defragmentation. */
 const CALL_MS = 15_000
+
+/** Two pieces of its log of 64 MB each, made in advance, and what a run stores. */
+const DISK_MEGABYTES = 220
 
 /** Raft messages name the member that sends them. */
 const SENDER = /x-server-from: ([0-9a-f]+)/i
@@ -21,17 +27,24 @@ export class EtcdMember {
   readonly clientPort: number
   readonly peerLink: Link
   readonly process: ManagedProcess
+  readonly disk: SmallDisk | undefined
   readonly #folder: string
   readonly #peerPort: number
   #generation = 0
   /** As raft messages name it; known once the cluster runs. */
   id = ''
 
-  private constructor({ name, folder }: MemberOptions, clientPort: number, peerPort: number, peerLink: Link) {
+  private constructor(
+    { name, folder, smallDisks }: MemberOptions,
+    clientPort: number,
+    peerPort: number,
+    peerLink: Link,
+  ) {
     this.name = name
     this.clientPort = clientPort
     this.peerLink = peerLink
-    this.#folder = folder
+    this.#folder = path.join(folder, name)
+    this.disk = smallDisks ? SmallDisk.mount(this.#folder, DISK_MEGABYTES) : undefined
     this.#peerPort = peerPort
     this.process = new ManagedProcess({ command: 'etcd', args: [], logFile: path.join(folder, `${name}.log`) })
   }
@@ -47,11 +60,12 @@ export class EtcdMember {
   }
 
   get dataDir(): string {
-    return path.join(this.#folder, `${this.name}-${this.#generation}`)
+    return path.join(this.#folder, `data-${this.#generation}`)
   }
 
   /** With a new folder: as a member that replaces the one before, or restored from a snapshot. */
   renew(): void {
+    rmSync(this.dataDir, { recursive: true, force: true })
     this.#generation++
   }
 
@@ -98,12 +112,14 @@ export class EtcdMember {
     await until(async () => Number((await this.call<{ leader?: string }>('maintenance/status'))?.leader ?? 0) > 0, {
       what: `${this.name} to have a leader`,
       deadlineMs: 120_000,
+      everyMs: 100,
     })
   }
 
   async stop(): Promise<void> {
     await this.process.kill()
     await this.peerLink.close()
+    this.disk?.unmount()
   }
 }
 

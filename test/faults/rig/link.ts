@@ -4,6 +4,7 @@
  * number of bytes. One line may serve several senders: whom a connection is from is told by its first bytes.
  */
 import net from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export type Direction = 'forth' | 'back'
 
@@ -11,6 +12,7 @@ interface Connection {
   readonly client: net.Socket
   readonly upstream: net.Socket
   sender: string | undefined
+  readonly late: Readonly<Record<Direction, LateBytes>>
 }
 
 interface Cut {
@@ -20,6 +22,28 @@ interface Cut {
 
 /** The head of the first request has come, or what came is none. */
 const isHeadWhole = (first: Buffer): boolean => first.includes('\r\n\r\n') || first.length > 4096
+
+/** One direction of a connection that may be slow: what comes later is never done earlier, however the delay changes meanwhile. */
+class LateBytes {
+  #waiting = 0
+  #dueMs = 0
+  #queue: Promise<void> = Promise.resolve()
+
+  after(delayMs: number, act: () => void): void {
+    if (delayMs === 0 && this.#waiting === 0) {
+      act()
+      return
+    }
+    const dueMs = Math.max(this.#dueMs, performance.now() + delayMs)
+    this.#dueMs = dueMs
+    this.#waiting++
+    this.#queue = this.#queue.then(async () => {
+      await sleep(Math.max(0, dueMs - performance.now()))
+      this.#waiting--
+      act()
+    })
+  }
+}
 
 export class Link {
   readonly port: number
@@ -94,20 +118,26 @@ export class Link {
   #connect(client: net.Socket): void {
     if (this.refuses) return void client.resetAndDestroy()
     const upstream = net.connect(this.targetPort, '127.0.0.1')
-    const connection: Connection = { client, upstream, sender: this.#senderOf === undefined ? '' : undefined }
+    const connection: Connection = {
+      client,
+      upstream,
+      sender: this.#senderOf === undefined ? '' : undefined,
+      late: { forth: new LateBytes(), back: new LateBytes() },
+    }
     this.#connections.add(connection)
     client.setNoDelay(true)
     upstream.setNoDelay(true)
     this.#pump(connection, 'forth')
     this.#pump(connection, 'back')
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
+    for (const [socket, other, direction] of [
+      [client, upstream, 'forth'],
+      [upstream, client, 'back'],
     ] as const) {
       socket.on('error', () => other.destroy())
       socket.on('close', () => {
         this.#connections.delete(connection)
-        other.destroy()
+        // What it said before is still on its way.
+        connection.late[direction].after(this.delayMs, () => other.destroySoon())
       })
     }
     this.#turn()
@@ -131,25 +161,27 @@ export class Link {
       }
       this.#pass(chunk, to, direction, connection)
     })
-    from.on('end', () => to.end())
+    from.on('end', () => connection.late[direction].after(this.delayMs, () => to.end()))
   }
 
-  #pass(chunk: Buffer, to: net.Socket, direction: Direction, { client, upstream }: Connection): void {
+  #pass(chunk: Buffer, to: net.Socket, direction: Direction, connection: Connection): void {
     if (this.#cut?.direction === direction) {
       const part = chunk.subarray(0, this.#cut.bytes)
       this.#cut.bytes -= part.length
       if (this.#cut.bytes === 0) {
         this.#cut = undefined
-        to.write(part, () => {
-          client.destroy()
-          upstream.destroy()
+        const destroy = (): void => {
+          connection.client.destroy()
+          connection.upstream.destroy()
+        }
+        connection.late[direction].after(this.delayMs, () => {
+          if (to.writable) to.write(part, destroy)
+          else destroy()
         })
         return
       }
     }
-    const write = (): void => void (to.writable && to.write(chunk))
-    if (this.delayMs === 0) write()
-    else setTimeout(write, this.delayMs)
+    connection.late[direction].after(this.delayMs, () => void (to.writable && to.write(chunk)))
   }
 
   #isHeld({ sender }: Connection, direction: Direction): boolean {

@@ -15,6 +15,8 @@ export class ManagedProcess {
   /** How it ended by itself, which nothing in a run may make it do. */
   unexpected: string | undefined
   #isEnding = false
+  /** Until it is started again: what is done to it may make it end. */
+  mayEnd = false
 
   constructor(options: ProcessOptions) {
     this.#options = options
@@ -33,9 +35,11 @@ export class ManagedProcess {
     const { command, args, logFile, env = {} } = this.#options
     const log = openSync(logFile, 'a')
     this.#isEnding = false
+    this.mayEnd = false
     const child = spawn(command, args, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
     child.on('exit', (code, signal) => {
-      if (!this.#isEnding && this.#child === child) this.unexpected = `${command} ended: ${code ?? signal}`
+      if (!this.#isEnding && !this.mayEnd && this.#child === child)
+        this.unexpected = `${command} ended: ${code ?? signal}`
     })
     this.#child = child
   }

@@ -18,14 +18,15 @@ export class Rig {
     this.members = members
   }
 
-  static async start(storage: StorageKind, folder: string): Promise<Rig> {
+  static async start(storage: StorageKind, folder: string, smallDisks = false): Promise<Rig> {
     mkdirSync(folder, { recursive: true })
     const members: EtcdMember[] = []
-    if (storage === 'etcd') for (const name of MEMBERS) members.push(await EtcdMember.create({ name, folder }))
+    if (storage === 'etcd')
+      for (const name of MEMBERS) members.push(await EtcdMember.create({ name, folder, smallDisks }))
     const servers: ApiServer[] = []
     const ports = members.map(({ clientPort }) => clientPort)
     for (const name of storage === 'etcd' ? ['a', 'b'] : ['a'])
-      servers.push(await ApiServer.create(name, folder, ports))
+      servers.push(await ApiServer.create({ name, folder, memberPorts: ports, smallDisks }))
     const rig = new Rig(storage, servers, members)
     try {
       for (const member of members) member.start(members)
@@ -66,11 +67,14 @@ export class Rig {
   async heal(): Promise<void> {
     for (const member of this.members) {
       member.peerLink.heal()
+      member.disk?.empty()
       member.process.resume()
       if (!member.process.isRunning) member.start(this.members, 'existing')
     }
     for (const server of this.servers) {
       for (const link of [server.link, ...server.storageLinks]) link.heal()
+      server.setClock(0)
+      server.disk?.empty()
       server.process.resume()
       server.start()
     }
