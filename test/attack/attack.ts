@@ -34,6 +34,8 @@ export class AttackLog {
   readonly slowest = new Map<string, { readonly ms: number; readonly request: string }>()
   readonly findings: string[] = []
   wrongs = 0
+  /** The most memory that the attackers' own process held. */
+  heldMiB = 0
 
   count(name: string, by = 1): void {
     this.counts.set(name, (this.counts.get(name) ?? 0) + by)
@@ -92,7 +94,10 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
+/** Errors of the system and of streams that have ended. Other codes of Node (ERR_…) say that an attacker is written wrongly. */
 export const isBrokenConnection = (error: unknown): boolean =>
-  error instanceof Error && ('code' in error || error.name === 'WireClosed')
+  error instanceof Error &&
+  (error.name === 'WireClosed' ||
+    ('code' in error && /^(?:E(?!RR_)|ERR_(?:SSL|TLS|STREAM|SOCKET)_)/.test(String(error.code))))
 
 const hash = (text: string): number => [...text].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, 7)

@@ -66,6 +66,7 @@ export function table(outcome: Outcome): string {
       'memory',
       `warm ${figures.warmMiB.toFixed(0)} MiB, last third ${figures.lastMiB.toFixed(0)}, most ${figures.mostMiB.toFixed(0)}; bound ${bound.toFixed(0)}`,
     ],
+    ['attackers', `held ${outcome.log.heldMiB.toFixed(0)} MiB themselves at most`],
     ['open files', `most ${figures.mostFiles}`],
     ['event loops, p99', [...figures.loopDelayMs].map(([thread, delay]) => `${thread} ${ms(delay)}`).join(', ')],
     ['log', `${outcome.errors.length} errors`],

@@ -39,6 +39,8 @@ export interface RunOptions {
 const QUIET_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 60_000
 const LOOK_MS = 15_000
+/** Attackers that hold more than this are wrong themselves, and would soon take the memory of the whole machine. */
+const ATTACKERS_BYTES = 2 * 1024 ** 3
 
 /** Everything that stands around the server. */
 class Battlefield {
@@ -149,6 +151,9 @@ async function fight(
   const looking = (async () => {
     for (let nextMs = performance.now() + LOOK_MS; performance.now() < deadline && server.ended === undefined; ) {
       await pause(100, signal)
+      const held = process.memoryUsage.rss()
+      log.heldMiB = Math.max(log.heldMiB, held / 1024 ** 2)
+      if (held > ATTACKERS_BYTES) throw new Error(`the attackers hold ${held} bytes themselves`)
       if (performance.now() < nextMs) continue
       nextMs += LOOK_MS
       await look(server, before, log)

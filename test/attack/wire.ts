@@ -1,4 +1,5 @@
 /** A TLS connection that sends bytes as they are, right or wrong, and reads answers without trusting them. */
+import net, { type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 
 export interface WireTarget {
@@ -24,6 +25,8 @@ interface ReadOptions {
 
 const LIMIT_BYTES = 4 * 1024 * 1024
 const SHORT_BYTES = 64 * 1024
+/** What nobody reads is kept up to here; then the connection is closed, or a forgotten watch would fill the memory of the attackers. */
+const UNREAD_BYTES = 128 * 1024 * 1024
 const CHUNKED_END = Buffer.from('0\r\n\r\n')
 const HEAD_END = Buffer.from('\r\n\r\n')
 /** One for all connections: to make one costs more than a handshake. */
@@ -35,6 +38,8 @@ export class WireClosed extends Error {
 
 export class Wire {
   readonly socket: TLSSocket
+  /** The connection below TLS: a reset is TCP's, and a TLSSocket refuses to send one. */
+  readonly below: Socket
   readonly #signal: AbortSignal
   #parts: Buffer[] = []
   #size = 0
@@ -43,12 +48,14 @@ export class Wire {
   #closed = false
   #wake: (() => void) | undefined
 
-  private constructor(socket: TLSSocket, signal: AbortSignal) {
+  private constructor(socket: TLSSocket, below: Socket, signal: AbortSignal) {
     this.socket = socket
+    this.below = below
     this.#signal = signal
     socket.on('data', (chunk: Buffer) => {
       this.#parts.push(chunk)
       this.#size += chunk.byteLength
+      if (this.#size > UNREAD_BYTES) this.close()
       this.#wake?.()
     })
     socket.on('error', () => this.#end())
@@ -59,9 +66,11 @@ export class Wire {
 
   static async open({ host, port }: WireTarget, signal: AbortSignal): Promise<Wire> {
     if (signal.aborted) throw new WireClosed('the attack is over')
-    const socket = tls.connect({ host, port, rejectUnauthorized: false, secureContext: CLIENT_CONTEXT })
-    socket.setNoDelay(true)
-    const wire = new Wire(socket, signal)
+    const below = net.connect({ host, port, noDelay: true })
+    // What goes wrong below is told above it as well.
+    below.on('error', () => undefined)
+    const socket = tls.connect({ socket: below, rejectUnauthorized: false, secureContext: CLIENT_CONTEXT })
+    const wire = new Wire(socket, below, signal)
     await new Promise<void>((resolve, reject) => {
       socket.once('secureConnect', resolve)
       socket.once('close', () => reject(new WireClosed('closed before it was open')))
@@ -95,6 +104,7 @@ export class Wire {
 
   close(): void {
     this.socket.destroy()
+    this.below.destroy()
     this.#end()
   }
 

@@ -35,14 +35,14 @@ async function breakHandshake(attack: Attack, random: Random): Promise<void> {
     socket.once('close', () => reject(new WireClosed('closed before it was open')))
   })
   if (random.chance(80)) socket.write(random.chance(80) ? hello(random) : 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await leave(attack, socket, random)
+  await leave(attack, socket, socket, random)
 }
 
-/** Ends in one of the ways that connections end. */
-async function leave(attack: Attack, socket: Socket, random: Random): Promise<void> {
+/** Ends in one of the ways that connections end; `below` is the connection that carries the socket, or the socket itself. */
+async function leave(attack: Attack, socket: Socket, below: Socket, random: Random): Promise<void> {
   const way = random.below(4)
   if (way === 0) socket.destroy()
-  if (way === 1) socket.resetAndDestroy()
+  if (way === 1) below.resetAndDestroy()
   if (way === 2) socket.end()
   if (way >= 2) await pause(random.below(LONGEST_MS), attack.signal)
   socket.destroy()
@@ -105,16 +105,19 @@ function frame(random: Random): Buffer {
 
 async function breakRequest(attack: Attack, random: Random): Promise<void> {
   const wire = await Wire.open(attack.server, attack.signal)
-  const bytes = whole(random)
-  const cut = random.chance(70) ? random.below(bytes.byteLength) : bytes.byteLength
-  // In pieces, since what arrives at once is read at once.
-  const middle = random.below(cut + 1)
-  wire.send(bytes.subarray(0, middle))
-  if (random.chance(30)) await pause(random.below(50), attack.signal)
-  wire.send(bytes.subarray(middle, cut))
-  if (random.chance(50)) await wire.answer({ deadlineMs: random.below(LONGEST_MS) })
-  await leave(attack, wire.socket, random)
-  wire.close()
+  try {
+    const bytes = whole(random)
+    const cut = random.chance(70) ? random.below(bytes.byteLength) : bytes.byteLength
+    // In pieces, since what arrives at once is read at once.
+    const middle = random.below(cut + 1)
+    wire.send(bytes.subarray(0, middle))
+    if (random.chance(30)) await pause(random.below(50), attack.signal)
+    wire.send(bytes.subarray(middle, cut))
+    if (random.chance(50)) await wire.answer({ deadlineMs: random.below(LONGEST_MS) })
+    await leave(attack, wire.socket, wire.below, random)
+  } finally {
+    wire.close()
+  }
 }
 
 export const cutConnections: Attacker = {
