@@ -49,7 +49,7 @@ export class ThreadProbe {
     this.#utilization = now
     recorder.series(processFamilies.loopUtilization, this.#thread).set(since.utilization)
     if (this.#delay.count > 0) {
-      for (const quantile of [50, 99]) {
+      for (const quantile of [50, 99, 100]) {
         // The histogram holds whole intervals: only the time above the resolution is delay.
         const seconds = Math.max(0, this.#delay.percentile(quantile) / 1e9 - RESOLUTION_MS / 1000)
         recorder.series(processFamilies.loopDelay, this.#thread, String(quantile / 100)).set(seconds)

@@ -34,6 +34,8 @@ export type InspectionAnswer =
 
 export interface ThreadReport {
   readonly thread: string
+  /** The number under which the kernel's tools know it (/proc/<process>/task, top -H); undefined where the kernel is not Linux. */
+  readonly kernelThread: number | undefined
   readonly heapUsedBytes: number
   readonly heapTotalBytes: number
   readonly heapLimitBytes: number

@@ -2,6 +2,7 @@
  * Thread: any. Lets main look into the thread it runs in: CPU profiles, heap snapshots, what it holds. The inspector is used
  * from inside; no port of it is ever opened.
  */
+import { readlinkSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
@@ -83,6 +84,7 @@ export class ThreadInspector {
     const { used_heap_size, total_heap_size, heap_size_limit, external_memory } = getHeapStatistics()
     return {
       thread: this.#thread,
+      kernelThread: ownKernelThread(),
       heapUsedBytes: used_heap_size,
       heapTotalBytes: total_heap_size,
       heapLimitBytes: heap_size_limit,
@@ -91,6 +93,9 @@ export class ThreadInspector {
     }
   }
 }
+
+const ownKernelThread = (): number | undefined =>
+  process.platform === 'linux' ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : undefined
 
 function post(session: Session, method: string): Promise<unknown> {
   return new Promise((resolve, reject) => {

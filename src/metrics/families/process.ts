@@ -38,7 +38,12 @@ export const processDefinitions = {
     exponential(0.0005, 2, 14),
     'type',
   ),
-  loopDelay: gauge('keelson_event_loop_delay_seconds', 'Delay of the event loop of a thread.', 'thread', 'quantile'),
+  loopDelay: gauge(
+    'keelson_event_loop_delay_seconds',
+    'Delay of the event loop of a thread in the last five seconds.',
+    'thread',
+    'quantile',
+  ),
   loopUtilization: gauge('keelson_event_loop_utilization', 'How busy a thread is, from 0 to 1.', 'thread'),
   threadCpu: counter('keelson_thread_cpu_seconds_total', 'Processor time of a thread.', 'thread'),
   threadHeap: gauge('keelson_thread_heap_bytes', 'JavaScript heap of a thread.', 'thread', 'kind'),
