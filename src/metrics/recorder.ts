@@ -19,6 +19,11 @@ export interface Series {
 
 /** The most series of a family: names that clients choose must not become labels without end. */
 const MAX_SERIES = 4096
+/**
+ * The longest labels of a series, all together: a client may choose a part of them, such as the method of a request that is passed
+ * on. Longer ones are counted for nobody and not remembered; a page could not hold them (cell-page.ts).
+ */
+const MAX_LABELS_LENGTH = 4096
 
 export class Recorder {
   readonly #publish: (page: MetricsPage) => void
@@ -38,6 +43,7 @@ export class Recorder {
       this.#series.set(family, known)
     }
     const key = labels.length === 1 ? labels[0]! : labels.join('\0')
+    if (key.length > MAX_LABELS_LENGTH) return NOBODY
     const found = known.get(key)
     if (found !== undefined) return found
     const made = known.size >= MAX_SERIES ? NOBODY : this.#make(family, key)

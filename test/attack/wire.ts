@@ -1,5 +1,4 @@
 /** A TLS connection that sends bytes as they are, right or wrong, and reads answers without trusting them. */
-import net, { type Socket } from 'node:net'
 import tls, { type TLSSocket } from 'node:tls'
 
 export interface WireTarget {
@@ -38,8 +37,6 @@ export class WireClosed extends Error {
 
 export class Wire {
   readonly socket: TLSSocket
-  /** The connection below TLS: a reset is TCP's, and a TLSSocket refuses to send one. */
-  readonly below: Socket
   readonly #signal: AbortSignal
   #parts: Buffer[] = []
   #size = 0
@@ -48,9 +45,8 @@ export class Wire {
   #closed = false
   #wake: (() => void) | undefined
 
-  private constructor(socket: TLSSocket, below: Socket, signal: AbortSignal) {
+  private constructor(socket: TLSSocket, signal: AbortSignal) {
     this.socket = socket
-    this.below = below
     this.#signal = signal
     socket.on('data', (chunk: Buffer) => {
       this.#parts.push(chunk)
@@ -66,11 +62,9 @@ export class Wire {
 
   static async open({ host, port }: WireTarget, signal: AbortSignal): Promise<Wire> {
     if (signal.aborted) throw new WireClosed('the attack is over')
-    const below = net.connect({ host, port, noDelay: true })
-    // What goes wrong below is told above it as well.
-    below.on('error', () => undefined)
-    const socket = tls.connect({ socket: below, rejectUnauthorized: false, secureContext: CLIENT_CONTEXT })
-    const wire = new Wire(socket, below, signal)
+    const socket = tls.connect({ host, port, rejectUnauthorized: false, secureContext: CLIENT_CONTEXT })
+    socket.setNoDelay(true)
+    const wire = new Wire(socket, signal)
     await new Promise<void>((resolve, reject) => {
       socket.once('secureConnect', resolve)
       socket.once('close', () => reject(new WireClosed('closed before it was open')))
@@ -104,7 +98,6 @@ export class Wire {
 
   close(): void {
     this.socket.destroy()
-    this.below.destroy()
     this.#end()
   }
 

@@ -86,6 +86,8 @@ t.test('with its service it is available, and requests go to it with the user in
   const { status, json } = await send('GET', `${ROOT}/namespaces/default/forecasts?labelSelector=a%3Db`, undefined, {
     'X-Remote-User': 'somebody-else',
     'X-Remote-Extra-Scopes': 'all',
+    X_Remote_User: 'somebody-else',
+    'X-Remote_Extra_scopes': 'all',
     'x-mine': 'kept',
   })
   t.equal(status, 200)
@@ -94,6 +96,11 @@ t.test('with its service it is available, and requests go to it with the user in
   t.equal(told.headers['x-remote-user'], 'kubernetes-admin')
   t.match(told.headers['x-remote-group'], /system:masters/)
   t.equal(told.headers['x-remote-extra-scopes'], undefined)
+  t.same(
+    Object.keys(told.headers).filter((name) => name.includes('_')),
+    [],
+    'nor by names that some servers read as the same',
+  )
   t.equal(told.headers['x-mine'], 'kept')
   t.equal(told.headers['authorization'], undefined)
 })

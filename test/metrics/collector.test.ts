@@ -124,3 +124,11 @@ t.test('a gauge that every thread says is said once', async (t) => {
   thread(collector, 2).series(shared).set(1)
   t.same(cells(collector, shared), [['', [1]]])
 })
+
+t.test('labels too long for a page are counted for nobody and disturb no other series', async (t) => {
+  const collector = new Collector(families)
+  const recorder = thread(collector, 1)
+  for (const length of [5000, 70_000, 200_000]) recorder.series(counter, 'x'.repeat(length), 'y').add(1)
+  recorder.series(counter, 'a', 'b').add(2)
+  t.same(cells(collector, counter), [['a/b', [2]]])
+})

@@ -24,14 +24,19 @@ const NOT_PASSED_ON: ReadonlySet<string> = new Set([
 /** Headers of a WebSocket's handshake, which the other side gets anew. */
 const isHandshake = (name: string): boolean => name.startsWith('sec-websocket-')
 const isImpersonation = (name: string): boolean => name.startsWith('impersonate-')
+/** Servers that hand headers on as variables (CGI, WSGI, Rack) do not tell `_` from `-`, so both spell the same name here. */
+const withHyphens = (name: string): string => (name.includes('_') ? name.replaceAll('_', '-') : name)
 
-/** Whether a header is one in which a front proxy names users: what it says is for this server alone. */
+/** Whether a header, its name in lower case, is one in which a front proxy names users: what it says is for this server alone. */
 export function namesUsers(headers: FrontProxyHeaders | undefined): (name: string) => boolean {
   if (headers === undefined) return () => false
-  const lower = (names: readonly string[]): string[] => names.map((name) => name.trim().toLowerCase())
+  const lower = (names: readonly string[]): string[] => names.map((name) => withHyphens(name.trim().toLowerCase()))
   const exact = new Set(lower([...headers.username, ...headers.uid, ...headers.group]))
   const prefixes = lower(headers.extraPrefixes)
-  return (name) => exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix))
+  return (name) => {
+    const same = withHyphens(name)
+    return exact.has(same) || prefixes.some((prefix) => same.startsWith(prefix))
+  }
 }
 
 export function passedHeaders(
@@ -47,7 +52,13 @@ export function passedHeaders(
       .map((name) => name.trim().toLowerCase()),
   )
   exchange.forEachHeader((name, value) => {
-    if (NOT_PASSED_ON.has(name) || dropped.has(name) || isHandshake(name) || isImpersonation(name) || isHidden(name))
+    if (
+      NOT_PASSED_ON.has(name) ||
+      dropped.has(name) ||
+      isHandshake(name) ||
+      isImpersonation(withHyphens(name)) ||
+      isHidden(name)
+    )
       return
     headers[name] ??= []
     headers[name].push(value)

@@ -1,5 +1,6 @@
 /** Connections that break: in the handshake, the head, the body, in frames of a WebSocket; closed, half closed or reset. */
 import net, { type Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import type { Random } from '../../support/fuzz.js'
 import { type Attack, type Attacker, pause, runLanes } from '../attack.js'
 import { requestBytes, Wire, WireClosed } from '../wire.js'
@@ -35,16 +36,21 @@ async function breakHandshake(attack: Attack, random: Random): Promise<void> {
     socket.once('close', () => reject(new WireClosed('closed before it was open')))
   })
   if (random.chance(80)) socket.write(random.chance(80) ? hello(random) : 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  await leave(attack, socket, socket, random)
+  await leave(attack, socket, random)
 }
 
-/** Ends in one of the ways that connections end; `below` is the connection that carries the socket, or the socket itself. */
-async function leave(attack: Attack, socket: Socket, below: Socket, random: Random): Promise<void> {
+/**
+ * Ends in one of the ways that connections end. A TLSSocket refuses to send a reset (and one sent below it crashes Node), but the
+ * kernel sends it for a connection that is closed while bytes are in it that nobody has read.
+ */
+async function leave(attack: Attack, socket: Socket, random: Random): Promise<void> {
   const way = random.below(4)
+  const isSecure = socket instanceof TLSSocket
   if (way === 0) socket.destroy()
-  if (way === 1) below.resetAndDestroy()
+  if (way === 1 && isSecure) socket.pause()
+  if (way === 1 && !isSecure) socket.resetAndDestroy()
   if (way === 2) socket.end()
-  if (way >= 2) await pause(random.below(LONGEST_MS), attack.signal)
+  if (way >= 2 || (way === 1 && isSecure)) await pause(random.below(LONGEST_MS), attack.signal)
   socket.destroy()
 }
 
@@ -114,7 +120,7 @@ async function breakRequest(attack: Attack, random: Random): Promise<void> {
     if (random.chance(30)) await pause(random.below(50), attack.signal)
     wire.send(bytes.subarray(middle, cut))
     if (random.chance(50)) await wire.answer({ deadlineMs: random.below(LONGEST_MS) })
-    await leave(attack, wire.socket, wire.below, random)
+    await leave(attack, wire.socket, random)
   } finally {
     wire.close()
   }
