@@ -105,7 +105,7 @@ t.test(
   async (t) => {
     // Version v0 has the names of v1 the other way round.
     const convert = ({ spec }: JsonObject): JsonObject => {
-      const { a, b, ...rest } = spec as JsonObject
+      const { a, b, ...rest } = (spec ?? {}) as JsonObject
       return { spec: { ...rest, ...(a === undefined ? {} : { b: a }), ...(b === undefined ? {} : { a: b }) } }
     }
     const managed: Managed = new Map([
