@@ -180,11 +180,12 @@ function applier(worker: WorkerRequest, options: WriteOptions): (existing: KubeO
   const { value: applied, strictErrors } = appliedConfiguration(worker)
   return async (existing) => {
     const exists = metadataOf(existing).resourceVersion !== undefined
+    // The field manager changes neither of the two; what it gives shares parts with both, and is copied.
     const live = exists
-      ? ((endpoint.conversion?.fromMemoryVersion(deepCopy(existing)) ?? deepCopy(existing)) as JsonObject)
+      ? ((endpoint.conversion?.fromMemoryVersion(deepCopy(existing)) ?? existing) as JsonObject)
       : undefined
     const apply = (): ApplyResult =>
-      endpoint.fieldManager.apply(live, deepCopy(applied), options.fieldManager, {
+      endpoint.fieldManager.apply(live, applied, options.fieldManager, {
         force: options.force,
         now: worker.now(),
       })

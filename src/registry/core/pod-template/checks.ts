@@ -1,8 +1,7 @@
 /** Thread: any. Small rules of fields that only pods and what makes pods have. */
-import { isDeepStrictEqual } from 'node:util'
 import { type FieldPath, invalid } from '../../../api/field-error.js'
 import type { Int64 } from '../../../api/scalar-types.js'
-import { bare, because, type Errors, inRange } from '../../../api/validation/checks.js'
+import { because, type Errors, equalBare, inRange } from '../../../api/validation/checks.js'
 import { isDns1123Subdomain } from '../../../api/validation/names.js'
 import { IMMUTABLE } from '../../../api/validation/object-meta.js'
 
@@ -14,7 +13,7 @@ export const namePrefix = (value: string, path: FieldPath): Errors =>
  * Equal but for empty lists, which are as good as none. An empty object is not: it is something that was asked for. The
  * sameValue of api/validation/checks.ts also takes empty objects and empty strings for nothing.
  */
-export const equalButEmptyLists = (a: unknown, b: unknown): boolean => isDeepStrictEqual(bare(a, false), bare(b, false))
+export const equalButEmptyLists = (a: unknown, b: unknown): boolean => equalBare(a, b, false)
 
 export const immutableButEmptyLists = (next: unknown, old: unknown, path: FieldPath): Errors =>
   equalButEmptyLists(next, old) ? [] : [invalid(path, next ?? null, IMMUTABLE)]

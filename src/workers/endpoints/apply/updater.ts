@@ -4,7 +4,7 @@
  */
 
 import { difference, type FieldSet, intersection, isEmpty, LEAF, union } from '../../../api/managed-fields/field-set.js'
-import { type Managed, type Manager, managerKey } from '../../../api/managed-fields/managed-fields.js'
+import { type Managed, type Manager, managerKey, type Owned } from '../../../api/managed-fields/managed-fields.js'
 import type { JsonObject } from '../../../api/object.js'
 import type { StructSchema } from '../../../api/schema.js'
 import { jsonEqual } from '../patch/json-tree.js'
@@ -71,7 +71,10 @@ export class Updater {
     const owned = this.#filter(live.apiVersion)?.(set) ?? set
     managed.set(key, { manager, set: owned, time: last?.time })
     const merged = { ...live, object: merge(live.schema, live.object, config) }
-    const next = last === undefined ? merged : this.#prune(merged, managed, last.manager.apiVersion, last.set)
+    const next =
+      last === undefined || saysAll(owned, last, live.apiVersion, managed)
+        ? merged
+        : this.#prune(merged, managed, last.manager.apiVersion, last.set)
     this.#resolve(live, next, this.#compare(live, next), managed, key, force)
     return jsonEqual(live.object, next.object) ? undefined : next
   }
@@ -182,6 +185,17 @@ export class Updater {
     const gone = intersection(difference(namedFieldsOf(merged), namedFieldsOf(kept)), last)
     return { ...merged, object: removeFields(merged.schema, merged.object, gone) }
   }
+}
+
+/**
+ * Whether the applier still says all that it owned before, so that #prune would find nothing to remove: what it says is among the
+ * fields that are added back. Most applies are such, and pruning lists the fields of the whole object three times. What was
+ * owned in another version, by the applier or by others, is what a conversion makes of the object; there pruning decides.
+ */
+function saysAll(owned: FieldSet, last: Owned, apiVersion: string, managed: Managed): boolean {
+  if (last.manager.apiVersion !== apiVersion) return false
+  for (const { manager } of managed.values()) if (manager.apiVersion !== apiVersion) return false
+  return isEmpty(difference(last.set, owned))
 }
 
 const namedFieldsOf = ({ schema, object }: Versioned): FieldSet => withNamedFields(fieldsOf(schema, object), schema)
