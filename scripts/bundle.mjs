@@ -12,6 +12,13 @@ import { build } from 'esbuild'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { dependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
+/**
+ * Packages of plain JavaScript that every start loads: some 250 small files in main and the pool thread, each looked for, read and compiled.
+ * The others stay packages: lmdb and uWebSockets.js load binaries, Piscina starts a worker file of its own.
+ */
+const BUNDLED = new Set(['@noble/ciphers', 'js-yaml', 'pino', 'prom-client', 're2js', 'undici', 'ws'])
+const REQUIRE = `import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);`
+
 /** What is started by its own address: the process, its threads, the library. */
 const isEntry = (name) => ['index.ts', 'library.ts', 'owner-objects.ts'].includes(name) || name.endsWith('-thread.ts')
 const entries = ['main', 'workers'].flatMap((folder) =>
@@ -31,8 +38,9 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Packages stay packages: some have native parts, some find their own files, and npm can say what is installed.
-  external: Object.keys(dependencies),
+  external: Object.keys(dependencies).filter((name) => !BUNDLED.has(name)),
+  // What these packages require of Node is required from ES modules, which have no `require` of their own.
+  banner: { js: REQUIRE },
   sourcemap: true,
   sourcesContent: false,
   logLevel: 'warning',

@@ -1,9 +1,17 @@
 /**
- * Thread: any. What a thread knows of itself: how busy its event loop is, its heap, its processor time. Looked at now and
- * then by the thread itself, so that a scrape need not ask it.
+ * Thread: any. What a thread knows of itself: how busy its event loop is, its heap and its collections, its processor time.
+ * Looked at now and then by the thread itself, so that a scrape need not ask it.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
-import { type EventLoopUtilization, monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import {
+  constants,
+  type EventLoopUtilization,
+  monitorEventLoopDelay,
+  type NodeGCPerformanceDetail,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock, Timer } from '../lib/clock.js'
 import { processFamilies } from './families.js'
@@ -16,11 +24,25 @@ const TICKS_PER_SECOND = 100
 const USER_TICKS = 11
 const SYSTEM_TICKS = 12
 
+/** Kinds of collections: of the young generation, of the whole heap, and steps of the latter between other work. */
+const GC_KINDS: ReadonlyMap<number | undefined, string> = new Map([
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weak callbacks'],
+])
+
+/** What an entry of type `gc` has beside the others; the types of Node do not say so. */
+type CollectionEntry = PerformanceEntry & { readonly detail: NodeGCPerformanceDetail }
+
 export class ThreadProbe {
   readonly #thread: string
   readonly #recorder: Recorder
   readonly #clock: Clock
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  readonly #collections = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) this.#collected(entry)
+  })
   readonly #statFile = ownStatFile()
   #timer: Timer | undefined
   #utilization: EventLoopUtilization | undefined
@@ -34,12 +56,21 @@ export class ThreadProbe {
 
   start(): void {
     this.#delay.enable()
+    this.#collections.observe({ entryTypes: ['gc'] })
     this.#look()
   }
 
   stop(): void {
     this.#timer?.cancel()
     this.#delay.disable()
+    this.#collections.disconnect()
+  }
+
+  #collected(entry: PerformanceEntry): void {
+    const { detail, duration } = entry as CollectionEntry
+    const kind = GC_KINDS.get(detail.kind) ?? 'other'
+    this.#recorder.series(processFamilies.threadGcSeconds, this.#thread, kind).add(duration / 1000)
+    this.#recorder.series(processFamilies.threadGcRuns, this.#thread, kind).add(1)
   }
 
   #look(): void {

@@ -46,5 +46,12 @@ export const processDefinitions = {
   ),
   loopUtilization: gauge('keelson_event_loop_utilization', 'How busy a thread is, from 0 to 1.', 'thread'),
   threadCpu: counter('keelson_thread_cpu_seconds_total', 'Processor time of a thread.', 'thread'),
+  threadGcSeconds: counter(
+    'keelson_thread_gc_seconds_total',
+    'Time in which a thread stood still to collect garbage.',
+    'thread',
+    'kind',
+  ),
+  threadGcRuns: counter('keelson_thread_gc_runs_total', 'Collections of garbage in a thread.', 'thread', 'kind'),
   threadHeap: gauge('keelson_thread_heap_bytes', 'JavaScript heap of a thread.', 'thread', 'kind'),
 }
