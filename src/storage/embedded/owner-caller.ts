@@ -1,5 +1,5 @@
 /**
- * Thread: pool. The calling end of pool-owner.ts: gathers the calls of a moment into one message and settles them
+ * Thread: pool. The calling end of pool-owner.ts: gathers the calls of a turn into one message and settles them
  * when their replies come. When the other end is gone, everything outstanding is `unreachable`: a write may have happened.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -17,13 +17,6 @@ import type {
 import { StorageError } from '../contract/errors.js'
 import type { CallOptions } from '../contract/kv.js'
 
-/**
- * A call is sent at once when the last message was sent longer ago than this, else with the others of its turn. A turn
- * may prepare many writes: what is ready is to be committed while the next is prepared. A message costs both threads
- * about 12 µs together, so the haste costs a busy thread no more than one part in twenty.
- */
-const MESSAGE_INTERVAL_MS = 0.25
-
 export class OwnerCaller {
   readonly #port: MessagePort
   readonly #clock: Clock
@@ -33,7 +26,6 @@ export class OwnerCaller {
   #calls: OwnerCall[] = []
   #transfers: ArrayBuffer[] = []
   #compactedRevision = 0
-  #sentMs = 0
   #ended: string | undefined
 
   constructor(port: MessagePort, clock: Clock) {
@@ -95,16 +87,12 @@ export class OwnerCaller {
   }
 
   #enqueue(call: OwnerCall): void {
-    if (this.#calls.push(call) > 1) return
-    const isDue = this.#clock.monotonicMs() - this.#sentMs >= MESSAGE_INTERVAL_MS
-    // A microtask, and not at once: whoever makes several calls in a row makes them before it.
-    if (isDue) queueMicrotask(() => this.#flush())
-    else setImmediate(() => this.#flush())
+    // Sent at the end of the turn, so that all calls of the turn share a message, and most of them a commit (ADR 31).
+    if (this.#calls.push(call) === 1) setImmediate(() => this.#flush())
   }
 
   #flush(): void {
     if (this.#ended !== undefined) return
-    this.#sentMs = this.#clock.monotonicMs()
     const message: OwnerCalls = { calls: this.#calls }
     const transfers = this.#transfers
     this.#calls = []
