@@ -171,7 +171,7 @@ const PRECEDENCE: readonly (readonly string[])[] = [Object.keys(COMPARISONS), ['
 /** Throws SyntaxError at what it does not know. */
 export function parse(text: string): Expression {
   const reader = new TokenReader(text)
-  const expression = binary(reader, 0)
+  const expression = either(reader)
   reader.end()
   return expression
 }
@@ -209,6 +209,18 @@ class TokenReader {
   end(): void {
     if (this.kind !== 'end')
       throw new SyntaxError(`${this.#tokens[this.#next]!.text} is not known here, in ${this.#text}`)
+  }
+}
+
+/** `or`: all of the first, and of the second what has no twin of the same labels there. */
+function either(reader: TokenReader): Expression {
+  const left = binary(reader, 0)
+  if (reader.take('or') === undefined) return left
+  const right = either(reader)
+  return (scrapes, at) => {
+    const first = vector(left(scrapes, at))
+    const keys = new Set(first.map(({ labels }) => seriesKey('', labels)))
+    return [...first, ...vector(right(scrapes, at)).filter(({ labels }) => !keys.has(seriesKey('', labels)))]
   }
 }
 
