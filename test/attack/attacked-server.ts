@@ -18,6 +18,7 @@ const TOKENS = [
 /** For so long the admin asks again. A server that takes no connections at all is the quiet client's to notice, who knows the machine. */
 const ADMIN_WITHIN_MS = 120_000
 const ADMIN_AGAIN_MS = 200
+const ENDED_AGAIN_MS = 100
 
 export interface AdminAnswer {
   readonly status: number
@@ -79,6 +80,13 @@ export class AttackedServer {
   get ended(): string | undefined {
     const { exitCode, signalCode } = this.#child
     return exitCode === null && signalCode === null ? undefined : `code ${exitCode}, signal ${signalCode}`
+  }
+
+  /** How it ended, when it does so within the time. */
+  async endsWithin(ms: number): Promise<string | undefined> {
+    for (const deadline = performance.now() + ms; this.ended === undefined && performance.now() < deadline; )
+      await setTimeout(ENDED_AGAIN_MS)
+    return this.ended
   }
 
   get residentMiB(): number {

@@ -39,6 +39,10 @@ export interface RunOptions {
 const QUIET_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 60_000
 const LOOK_MS = 15_000
+/** So many of its last lines are told of a server that has ended. */
+const LAST_WORDS = 20
+/** A process that has closed its sockets is gone within this time, also on a busy machine. */
+const ENDS_WITHIN_MS = 10_000
 /** Attackers that hold more than this are wrong themselves, and would soon take the memory of the whole machine. */
 const ATTACKERS_BYTES = 2 * 1024 ** 3
 
@@ -114,7 +118,7 @@ export async function runAttack({ seconds, seed, only, flags, say }: RunOptions)
     watch.start()
     await fight(attackers, { server, seed, log }, seconds, before)
     const died = server.ended
-    if (died !== undefined) say(`the server ended: ${died}`)
+    if (died !== undefined) say([`the server ended: ${died}`, ...server.errors.slice(-LAST_WORDS)].join('\n'))
     const figures = watch.stop()
     const quiet = died === undefined ? await quietProcess.finish(QUIET_WITHIN_MS) : undefined
     const touched = died === undefined ? await changes(server, before) : []
@@ -163,7 +167,8 @@ async function fight(
   try {
     await Promise.all([running, looking])
   } catch (error) {
-    if (server.ended === undefined) throw error
+    // A connection that is refused is often the first that is heard of a server's end.
+    if ((await server.endsWithin(ENDS_WITHIN_MS)) === undefined) throw error
   } finally {
     over.abort()
   }
