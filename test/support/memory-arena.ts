@@ -1,6 +1,8 @@
 import { MapAttributes } from '#keelson/api/selector.js'
 import type {
+  ArenaEntry,
   ArenaReader,
+  ArenaReplacement,
   ArenaWriter,
   CacheEvent,
   ClockView,
@@ -120,6 +122,18 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
     }
     this.#unpublished = [{ state: { revision, records }, event: undefined }]
     this.#replaced = true
+  }
+
+  beginReplace(): ArenaReplacement {
+    const listed: ArenaEntry[] = []
+    return {
+      add: (entries) => {
+        listed.push(...entries)
+        if (listed.length > this.#maxObjects) throw new Error('the arena is full')
+      },
+      finish: (revision) => this.replace(listed, revision),
+      abandon: () => undefined,
+    }
   }
 
   publish(_revision: number): void {

@@ -5,9 +5,9 @@
  *                                 │  ▲
  *                    stream failed└──┘ from the clock's next revision
  *
- * The list is paged, a few resources beside each other, all at one pinned revision; each resource's memory is replaced
- * as soon as it is complete, so that no more than a few are on the heap at a time, and all become ready together when
- * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one
+ * The list is paged, a few resources beside each other, all at one pinned revision. Each page goes into its resource's arena at once,
+ * so that no more than a few pages are on the heap at a time; readers see the new state when it is complete, and all become ready
+ * together when the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one
  * after another took four times as long.) Nothing is compared with what was there before: cursors and windows older
  * than R expire.
  *
@@ -23,6 +23,7 @@ import { Deferred } from '../../lib/deferred.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isTooOld, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
 import type { ArenaEntry, ClockWriter } from '../memory/shared-memory.js'
@@ -60,6 +61,12 @@ const BACKOFF_CAP_MS = 10_000
 /** A fallen resource is tried again even when nothing changed: a key service may be back, a slow reader may be gone. */
 const REFILL_BASE_MS = 30_000
 const REFILL_CAP_MS = 600_000
+
+/** An object of a list, and what memory keeps of it. */
+interface Decoded {
+  readonly kv: KeyValue
+  readonly draft: RecordDraft | Error
+}
 
 export class Reflector {
   readonly #options: ReflectorOptions
@@ -213,8 +220,8 @@ export class Reflector {
     if (revision < revisionClock.revision()) this.#rewind(revision)
     const lane = async (): Promise<void> => {
       for (let resource = pending.shift(); resource !== undefined; resource = pending.shift()) {
-        const entries = await this.#listResource(resource, revision)
-        if (resource.status.state === 'filling') resource.replace(entries, revision)
+        await this.#listResource(resource, revision)
+        if (resource.status.state === 'filling') resource.replace(revision)
       }
     }
     const lanes = await Promise.allSettled(Array.from({ length: LIST_LANES }, lane))
@@ -237,33 +244,34 @@ export class Reflector {
   }
 
   /**
-   * Lists one resource at a revision. It breaks off when the resource is no longer being filled: then the entries are
-   * of no use.
+   * Lists one resource at a revision, into its memory. It breaks off when the resource is no longer being filled by this list: then
+   * the entries are of no use.
    */
-  async #listResource(resource: CachedResource, revision: number): Promise<ArenaEntry[]> {
+  async #listResource(resource: CachedResource, revision: number): Promise<void> {
     const { kv, pageSize = DEFAULT_PAGE_SIZE } = this.#options
     const { generation } = resource
-    const entries: ArenaEntry[] = []
     const prefix = resource.registration.keyPrefix
     for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
-      await this.#takeIn(page.kvs, resource, entries)
-      if (resource.generation !== generation || resource.status.state !== 'filling') break
+      const decoded = await this.#decode(page.kvs, resource)
+      if (resource.generation !== generation || resource.status.state !== 'filling') return
+      const entries: ArenaEntry[] = []
+      for (const { kv, draft } of decoded) {
+        if (draft instanceof Error) resource.cannotRead(draft, kv.key)
+        else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
+      }
+      if (resource.status.state === 'filling') resource.takeIn(entries)
+      if (resource.status.state !== 'filling') return
     }
-    return entries
   }
 
-  /** Decodes the objects of a page in order and appends them to the entries. */
-  async #takeIn(kvs: readonly KeyValue[], resource: CachedResource, entries: ArenaEntry[]): Promise<void> {
+  /** The objects of a page that are the resource's, in order. */
+  async #decode(kvs: readonly KeyValue[], resource: CachedResource): Promise<readonly Decoded[]> {
     // Keys below a longer registered prefix belong to another resource.
     const own = kvs.filter((kv) => this.#router.route(kv.key) === resource)
     const decoded = own.map((kv) => ({ kv, draft: resource.decode(kv) }))
-    for (const item of decoded) {
-      const { kv } = item
-      // Most drafts are no promises; an await for each would cost a turn of the loop an object.
-      const draft = item.draft instanceof Promise ? await item.draft : item.draft
-      if (draft instanceof Error) resource.cannotRead(draft, kv.key)
-      else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
-    }
+    // Most drafts are no promises; an await for each would cost a turn of the loop an object.
+    if (!decoded.some(({ draft }) => draft instanceof Promise)) return decoded as Decoded[]
+    return Promise.all(decoded.map(async ({ kv, draft }) => ({ kv, draft: await draft })))
   }
 
   /** Applies the watch until it ends. Rejects with `too-old` when everything has to be listed again. */
@@ -327,10 +335,10 @@ export class Reflector {
       const revision = revisionClock.revision()
       const overtaken = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
       try {
-        const entries = await this.#listResource(resource, revision)
+        await this.#listResource(resource, revision)
         if (resource.status.state !== 'filling') return
         if (overtaken()) continue
-        resource.replace(entries, revision)
+        resource.replace(revision)
         resource.filled(revision)
         return
       } catch (error) {

@@ -111,12 +111,25 @@ export interface ClockWriter {
   rewind(revision: number): void
 }
 
-/** One object of the state that replace() is given. */
+/** One object of a whole state, which replace() and beginReplace() put in place. */
 export interface ArenaEntry {
   readonly key: string
   readonly draft: RecordDraft
   readonly modRevision: number
   readonly createRevision: number
+}
+
+/**
+ * A whole state on its way into an arena, some objects at a time, so that a large one never lies on the heap beside the arena. The arena
+ * takes no other changes meanwhile, and readers see what was there before.
+ */
+export interface ArenaReplacement {
+  /** In ascending order of keys, over all calls. */
+  add(entries: Iterable<ArenaEntry>): void
+  /** Puts what was added in place, as replace() does; publish() has to follow. */
+  finish(revision: number): void
+  /** Leaves the arena as it was. Has no effect on a closed one. */
+  abandon(): void
 }
 
 /**
@@ -133,6 +146,7 @@ export interface ArenaWriter {
    * expire.
    */
   replace(entries: Iterable<ArenaEntry>, revision: number): void
+  beginReplace(): ArenaReplacement
   /** Makes every change so far visible as of `revision`; the clock moves once all arenas have published. */
   publish(revision: number): void
   setReady(ready: boolean): void
