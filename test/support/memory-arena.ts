@@ -11,7 +11,7 @@ import type {
   RecordView,
   Snapshot,
 } from '#keelson/cacher/memory/shared-memory.js'
-import type { MemoryReport } from '#keelson/protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '#keelson/protocol/main-owner.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 
@@ -134,6 +134,14 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
       finish: (revision) => this.replace(listed, revision),
       abandon: () => undefined,
     }
+  }
+
+  costs(): ArenaCosts {
+    return { segments: 0, bodyBytes: 0, headBytes: 0, indexBytes: 0, ringBytes: 0, controlBytes: 0 }
+  }
+
+  forget(): void {
+    // It keeps everything.
   }
 
   publish(_revision: number): void {

@@ -15,7 +15,7 @@
  */
 import { AssertionError, assert } from '../../lib/assert.js'
 import type { Logger } from '../../lib/logger.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue } from '../../storage/contract/kv.js'
@@ -87,6 +87,15 @@ export class CachedResource {
     return this.#arena?.memory()
   }
 
+  costs(): ArenaCosts | undefined {
+    return this.#arena?.costs()
+  }
+
+  /** The store has forgotten what was before the revision (ArenaWriter.forget). */
+  forget(revision: number): void {
+    this.#arena?.forget(revision)
+  }
+
   get generation(): number {
     return this.#generation
   }
@@ -119,6 +128,29 @@ export class CachedResource {
     } catch (cause) {
       return fail(cause)
     }
+  }
+
+  /**
+   * Has the objects of a page decoded by other threads; undefined when none has room, or a key service has to be asked for the objects.
+   * What they cannot read is decoded here once more, which tells why.
+   */
+  decodeElsewhere(kvs: readonly KeyValue[]): Promise<readonly (RecordDraft | Error)[]> | undefined {
+    const { transformer, draftMakers } = this.registration
+    if (draftMakers?.hasRoom() !== true) return undefined
+    const values: Uint8Array[] = []
+    try {
+      for (const { key, value } of kvs) {
+        const result = transformer.transformFromStorage(value, key)
+        if (result instanceof Promise) {
+          result.catch(() => undefined)
+          return undefined
+        }
+        values.push(result.data)
+      }
+    } catch {
+      return undefined
+    }
+    return draftMakers.drafts(values).then((drafts) => Promise.all(kvs.map((kv, i) => drafts?.[i] ?? this.decode(kv))))
   }
 
   /**

@@ -18,11 +18,12 @@
  * While it lists again the clock stands still. What is in memory stays readable as the old state it is until it is
  * replaced; whoever needs more (RevisionFence) sees `following` and reads the storage.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.js'
 import { Deferred } from '../../lib/deferred.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isTooOld, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
@@ -54,6 +55,10 @@ export interface ReflectorOptions {
 
 /** The objects of a page, as many as Kubernetes asks for; 500 objects of 4 KB make a page of 2 MB. */
 const DEFAULT_PAGE_SIZE = 500
+/** A resource of more pages than this is decoded by other threads too: they take longer to start than fewer pages take. */
+const LARGE_PAGES = 8
+/** So many pages of a large resource may be decoded at the same time, and wait for one before them. */
+const PAGES_AHEAD = 4
 /** So many resources are listed at the same time. */
 const LIST_LANES = 4
 const BACKOFF_BASE_MS = 100
@@ -119,6 +124,21 @@ export class Reflector {
       if (report !== undefined) reports.set(name, report)
     }
     return reports
+  }
+
+  /** What the memory of each resource is, by name. */
+  costs(): Map<string, MemoryReport & ArenaCosts> {
+    const costs = new Map<string, MemoryReport & ArenaCosts>()
+    for (const [name, resource] of this.#resources) {
+      const [report, details] = [resource.memory(), resource.costs()]
+      if (report !== undefined && details !== undefined) costs.set(name, { ...report, ...details })
+    }
+    return costs
+  }
+
+  /** The store has forgotten what was before the revision (ArenaWriter.forget). */
+  forget(revision: number): void {
+    for (const resource of this.#resources.values()) resource.forget(revision)
   }
 
   start(): void {
@@ -251,27 +271,38 @@ export class Reflector {
     const { kv, pageSize = DEFAULT_PAGE_SIZE } = this.#options
     const { generation } = resource
     const prefix = resource.registration.keyPrefix
-    for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
-      const decoded = await this.#decode(page.kvs, resource)
-      if (resource.generation !== generation || resource.status.state !== 'filling') return
+    const isOver = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
+    const takeIn = (decoded: readonly Decoded[] | undefined): void => {
+      if (decoded === undefined || isOver()) return
       const entries: ArenaEntry[] = []
       for (const { kv, draft } of decoded) {
         if (draft instanceof Error) resource.cannotRead(draft, kv.key)
         else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
       }
-      if (resource.status.state === 'filling') resource.takeIn(entries)
-      if (resource.status.state !== 'filling') return
+      if (!isOver()) resource.takeIn(entries)
     }
+    const pages: Promise<readonly Decoded[]>[] = []
+    let isLarge = false
+    for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
+      isLarge ||= page.count > LARGE_PAGES * pageSize
+      pages.push(this.#decode(page.kvs, resource, isLarge))
+      // Other threads hand their pages over in a turn of the loop. The store may answer without one.
+      if (isLarge) await nextTurn()
+      if (pages.length > (isLarge ? PAGES_AHEAD : 0)) takeIn(await pages.shift())
+      if (isOver()) return
+    }
+    for (const page of pages) takeIn(await page)
   }
 
-  /** The objects of a page that are the resource's, in order. */
-  async #decode(kvs: readonly KeyValue[], resource: CachedResource): Promise<readonly Decoded[]> {
+  /** The objects of a page that are the resource's, in order. Never rejects. */
+  async #decode(kvs: readonly KeyValue[], resource: CachedResource, isLarge: boolean): Promise<readonly Decoded[]> {
     // Keys below a longer registered prefix belong to another resource.
     const own = kvs.filter((kv) => this.#router.route(kv.key) === resource)
-    const decoded = own.map((kv) => ({ kv, draft: resource.decode(kv) }))
+    const drafts = (isLarge ? resource.decodeElsewhere(own) : undefined) ?? own.map((kv) => resource.decode(kv))
+    if (drafts instanceof Promise) return (await drafts).map((draft, i) => ({ kv: own[i]!, draft }))
     // Most drafts are no promises; an await for each would cost a turn of the loop an object.
-    if (!decoded.some(({ draft }) => draft instanceof Promise)) return decoded as Decoded[]
-    return Promise.all(decoded.map(async ({ kv, draft }) => ({ kv, draft: await draft })))
+    const decoded = drafts.some((draft) => draft instanceof Promise) ? await Promise.all(drafts) : drafts
+    return (decoded as (RecordDraft | Error)[]).map((draft, i) => ({ kv: own[i]!, draft }))
   }
 
   /** Applies the watch until it ends. Rejects with `too-old` when everything has to be listed again. */

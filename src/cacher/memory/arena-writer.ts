@@ -4,7 +4,7 @@
  */
 import { assert } from '../../lib/assert.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { ArenaAllocator, ArenaFullError } from './arena-allocator.js'
 import { EventRingWriter } from './event-ring-writer.js'
@@ -265,6 +265,39 @@ export class SharedArenaWriter implements ArenaWriter {
       events: this.#closed ? 0 : this.#ring.length,
       capacity: this.#closed ? 0 : this.#ring.capacity,
     }
+  }
+
+  costs(): ArenaCosts {
+    const { usedBytes, pinnedBytes, windowBytes } = this.memory()
+    const costs = { segments: 0, bodyBytes: 0, headBytes: 0, indexBytes: 0, ringBytes: 0, controlBytes: 0 }
+    if (this.#closed) return costs
+    costs.segments = [...this.table.entries()].length
+    costs.ringBytes = this.#allocator.bytesOf(this.#ring.pointer)
+    visitPages(this.table, this.#root, (page) => {
+      costs.indexBytes += this.#allocator.bytesOf(page)
+    })
+    const view = new RecordReader(this.table)
+    visitRecords(this.table, this.#root, 0, sizeOf(this.table, this.#root), (record) => {
+      const bodyBytes = view.point(record).body().byteLength
+      costs.bodyBytes += bodyBytes
+      costs.headBytes += this.#allocator.bytesOf(record) - bodyBytes
+      return true
+    })
+    const { bodyBytes, headBytes, indexBytes, ringBytes } = costs
+    costs.controlBytes = usedBytes - bodyBytes - headBytes - indexBytes - ringBytes - windowBytes - pinnedBytes
+    return costs
+  }
+
+  forget(revision: number): void {
+    if (this.#closed || this.#replacing) return
+    try {
+      this.#ring.forget(revision)
+    } catch (error) {
+      // There is no room for a smaller ring beside the one that is there, which stays.
+      if (!(error instanceof ArenaFullError)) throw error
+    }
+    this.reclaim()
+    this.#allocator.trim()
   }
 
   /**

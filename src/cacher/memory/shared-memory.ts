@@ -12,7 +12,7 @@
  * exactly the state at that revision.
  */
 import type { AttributeSet } from '../../api/selector.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 
 /**
@@ -156,6 +156,13 @@ export interface ArenaWriter {
    */
   setPartial(): void
   memory(): MemoryReport
+  /** Looks at every object. */
+  costs(): ArenaCosts
+  /**
+   * The store has forgotten what was before the revision, so the window need not reach back further: what it holds of bursts before is
+   * given back. The smallest window stays.
+   */
+  forget(revision: number): void
   /** Frees blocks that left the window and are not pinned; publish() does so too. */
   reclaim(): void
   close(): void
