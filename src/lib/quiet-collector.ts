@@ -1,8 +1,8 @@
 /**
  * Thread: any. Gives back what a thread took in a burst of work. V8 collects when a heap has to grow, not when its thread has gone
  * quiet: after a start or a load, nearly half of every heap is garbage and empty pages, and stays so (docs/adr/0037-memory.md). So the
- * thread looks at itself now and then, and collects once when it did hardly anything since it looked last and has grown since it
- * collected last.
+ * thread looks at itself now and then, and collects when it did hardly anything since it looked last and has grown since it collected
+ * last. It does so twice: V8 keeps the young generation large until little is allocated, which the first time it does not see yet.
  */
 import { getHeapStatistics } from 'node:v8'
 import { collectGarbage } from './collect-garbage.js'
@@ -17,6 +17,7 @@ export class QuietCollector {
   readonly #collect: () => void
   /** What the thread had taken after its last collection. */
   #keptBytes = 0
+  #isSecondDue = false
 
   constructor(takenBytes = heapBytes, collect = collectGarbage) {
     this.#takenBytes = takenBytes
@@ -25,7 +26,10 @@ export class QuietCollector {
 
   /** `utilization`: the part of the time since the last look in which the thread was busy. */
   look(utilization: number): void {
-    if (utilization > QUIET_UTILIZATION || this.#takenBytes() - this.#keptBytes < GROWN_BYTES) return
+    if (utilization > QUIET_UTILIZATION) return
+    const hasGrown = this.#takenBytes() - this.#keptBytes >= GROWN_BYTES
+    if (!hasGrown && !this.#isSecondDue) return
+    this.#isSecondDue = hasGrown
     this.#collect()
     this.#keptBytes = this.#takenBytes()
   }
