@@ -86,7 +86,7 @@ try {
       metrics: () => calls.call('metrics', {}),
       threads: () => calls.call('threads', {}),
       visit: async (thread) => (await calls.call('visit', { thread })).port,
-      cacheMemory: () => calls.call('cacheMemory', {}),
+      cacheCosts: () => calls.call('cacheCosts', {}),
       traceWrites: (seconds) => calls.call('traceWrites', { seconds }),
     },
     state: new FrontEndState(state),

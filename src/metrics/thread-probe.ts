@@ -1,6 +1,6 @@
 /**
  * Thread: any. What a thread knows of itself: how busy its event loop is, its heap and its collections, its processor time.
- * Looked at now and then by the thread itself, so that a scrape need not ask it.
+ * Looked at now and then by the thread itself, so that a scrape need not ask it; a thread that is seen to be quiet collects its garbage.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import {
@@ -14,6 +14,7 @@ import {
 } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock, Timer } from '../lib/clock.js'
+import { QuietCollector } from '../lib/quiet-collector.js'
 import { processFamilies } from './families.js'
 import type { Recorder } from './recorder.js'
 
@@ -43,6 +44,7 @@ export class ThreadProbe {
   readonly #collections = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) this.#collected(entry)
   })
+  readonly #quietCollector = new QuietCollector()
   readonly #statFile = ownStatFile()
   #timer: Timer | undefined
   #utilization: EventLoopUtilization | undefined
@@ -77,6 +79,8 @@ export class ThreadProbe {
     const recorder = this.#recorder
     const now = performance.eventLoopUtilization()
     const since = performance.eventLoopUtilization(now, this.#utilization)
+    // The first look sees the start, which was busy.
+    if (this.#utilization !== undefined) this.#quietCollector.look(since.utilization)
     this.#utilization = now
     recorder.series(processFamilies.loopUtilization, this.#thread).set(since.utilization)
     if (this.#delay.count > 0) {

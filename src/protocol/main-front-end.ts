@@ -8,7 +8,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ResourceDefinition } from '../api/resource-definition.js'
 import type { ErrorRecord } from './error-record.js'
-import type { HealthProbe, LogLevel, OwnerHealth, ResourceMemory } from './main-owner.js'
+import type { CacheCosts, HealthProbe, LogLevel, OwnerHealth } from './main-owner.js'
 import type { PoolResult, PoolTask, PoolTaskName } from './main-pool.js'
 import type { MetricsLine } from './metrics-line.js'
 import type { ThreadChange } from './resource-change.js'
@@ -45,7 +45,7 @@ export type MainCalls = {
   threads: (input: Record<string, never>) => readonly string[]
   /** A line to one of them, as thread-inspection.ts has it. Transferred. */
   visit: (input: { readonly thread: string }) => { readonly port: MessagePort | undefined }
-  cacheMemory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
+  cacheCosts: (input: Record<string, never>) => CacheCosts
   /** How long writes were in each stage of their way, as text. */
   traceWrites: (input: { readonly seconds: number }) => string
 }

@@ -36,6 +36,11 @@ export interface OwnerConfig {
   readonly resourceModule: string
   /** Handed to that module as it is. */
   readonly resourceModuleOptions?: unknown
+  /**
+   * The URL of the entry of threads that decode objects beside the owner (owner-drafts.ts), with the same options; without it the owner
+   * decodes all of them itself.
+   */
+  readonly draftModule?: string
 }
 
 /** What an arena's memory is used for. */
@@ -52,6 +57,49 @@ export interface MemoryReport {
   readonly events: number
   /** Events that the window has room for. */
   readonly capacity: number
+}
+
+/**
+ * What the used bytes of an arena are, beside its window and what is pinned. To tell it, every object is looked at; so it is told to
+ * whoever looks into the server, and not at every scrape.
+ */
+export interface ArenaCosts {
+  readonly segments: number
+  /** The JSON of the objects. */
+  readonly bodyBytes: number
+  /** Their keys, labels, fields and headers, and what their blocks are larger than they. */
+  readonly headBytes: number
+  /** The pages of the newest index. */
+  readonly indexBytes: number
+  readonly ringBytes: number
+  /** What every arena takes: words that it is steered by, pins of readers, ends of segments. */
+  readonly controlBytes: number
+}
+
+/** What the embedded engine's file holds. */
+export interface StoreCosts {
+  readonly fileBytes: number
+  /** Bytes of the file in pages that nothing uses: later writes take them, the file does not shrink. */
+  readonly freeBytes: number
+  /** By name; the log holds the values, of history too. */
+  readonly tables: Readonly<Record<string, { readonly entries: number; readonly bytes: number }>>
+  /** Entries of the log that are no object's newest state. */
+  readonly historyEntries: number
+  /** History up to here is gone for callers, and has been taken out of the file up to there. */
+  readonly compactedRevision: number
+  readonly prunedRevision: number
+}
+
+export interface ClusterCosts {
+  /** Drafts of objects that this process is writing to etcd, kept until the watch brings them. */
+  readonly handedBytes: number
+  /** Undefined on etcd. */
+  readonly store?: StoreCosts
+}
+
+export interface CacheCosts {
+  readonly resources: Readonly<Record<string, ResourceMemory & ArenaCosts>>
+  readonly clusters: readonly ClusterCosts[]
 }
 
 export interface ResourceMemory extends MemoryReport {
@@ -91,6 +139,7 @@ export type OwnerControl = {
   removeResource: (input: { resource: string }) => undefined
   health: (input: { readonly probe: HealthProbe }) => OwnerHealth
   memory: (input: Record<string, never>) => Readonly<Record<string, ResourceMemory>>
+  costs: (input: Record<string, never>) => CacheCosts
   /** In order: readers, cache, storage. The thread ends after its reply. */
   stop: (input: Record<string, never>) => undefined
 }

@@ -28,12 +28,12 @@ export async function openOwnerResources(options: unknown, recorder: Recorder): 
   let cache: CacheClient | undefined
   const readDefinition = definitionReader(() => cache?.resource(DEFINITIONS) ?? UNKNOWN, etcdOptions.etcdPrefix)
   const scheme = new Scheme(schemeOptions, transformers?.transformers, rulesOf, readDefinition)
-  const isEmbedded = resolveStorageType(etcdOptions.storageBackend, etcdOptions.etcdServers) === 'embedded'
+  const scansJson = isEmbedded(schemeOptions)
   return {
     transformer: ({ resource }) =>
       transformers?.transformers.transformerForResource(parseGroupResource(resource)) ?? identityTransformer,
     recordDraft: ({ resource, definition }) => {
-      if (definition === undefined) return draftsOf(scheme, resource, isEmbedded)
+      if (definition === undefined) return draftsOf(scheme, resource, scansJson)
       scheme.apply({ type: 'set', definition })
       return customDraftsOf(scheme, resource, definition)
     },
@@ -46,6 +46,22 @@ export async function openOwnerResources(options: unknown, recorder: Recorder): 
     ...(transformers === undefined ? {} : { close: () => transformers.close() }),
   }
 }
+
+/** For threads that decode objects beside the owner: makers of drafts of the resources that are built in, by name. */
+export function storedDrafts(options: unknown): (resource: string) => (data: Uint8Array) => RecordDraft {
+  const schemeOptions = options as SchemeOptions
+  const scheme = new Scheme(schemeOptions, undefined, rulesOf, () => undefined)
+  const scansJson = isEmbedded(schemeOptions)
+  const makers = new Map<string, (data: Uint8Array) => RecordDraft>()
+  return (resource) => {
+    const known = makers.get(resource) ?? draftsOf(scheme, resource, scansJson)
+    makers.set(resource, known)
+    return known
+  }
+}
+
+const isEmbedded = ({ etcdOptions }: SchemeOptions): boolean =>
+  resolveStorageType(etcdOptions.storageBackend, etcdOptions.etcdServers) === 'embedded'
 
 /** Before the owner has a line to its own memory, no definition is known, and nothing is defined. */
 const UNKNOWN = { known: () => undefined }

@@ -53,6 +53,7 @@ try {
     },
     health: ({ probe }) => owner.health(probe),
     memory: async () => owner.memory(),
+    costs: async () => owner.costs(),
     stop: async () => {
       probe.stop()
       await owner.stop()

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import path from 'node:path'
 import t, { type Test } from 'tap'
 import { WebSocket } from 'ws'
+import type { ArenaCosts, ResourceMemory, StoreCosts } from '#keelson/protocol/main-owner.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { until } from '../support/until.js'
@@ -19,13 +20,9 @@ interface Snapshot {
   readonly nodes: readonly number[]
   readonly strings: readonly string[]
 }
-interface Arena {
+interface Arena extends ResourceMemory, ArenaCosts {
   readonly resource: string
   readonly state: string
-  readonly objects: number
-  readonly events: number
-  readonly usedBytes: number
-  readonly windowBytes: number
   readonly revisions: { readonly oldest: number; readonly newest: number }
 }
 
@@ -164,7 +161,7 @@ for (const frontEnds of [1, 2]) {
       for (const name of ['a', 'b', 'c'])
         await server.request('POST', '/api/v1/namespaces', { metadata: { name } }, as('admin'))
       const { clusters, arenas } = (await get('/debug/cache')).json as {
-        clusters: { following: boolean; revision: number }[]
+        clusters: { following: boolean; revision: number; handedBytes: number; store: StoreCosts }[]
         arenas: Arena[]
       }
       t.ok(clusters[0]?.following)
@@ -176,6 +173,21 @@ for (const frontEnds of [1, 2]) {
       t.ok(namespaces.revisions.oldest < namespaces.revisions.newest)
       t.ok(namespaces.revisions.newest <= Number(list.metadata.resourceVersion))
       t.ok(arenas.length > 50)
+      for (const arena of arenas) {
+        const { bodyBytes, headBytes, indexBytes, ringBytes, controlBytes, windowBytes, pinnedBytes, freeBytes } = arena
+        const kinds = [bodyBytes, headBytes, indexBytes, ringBytes, controlBytes, windowBytes, pinnedBytes, freeBytes]
+        t.equal(
+          kinds.reduce((sum, bytes) => sum + bytes),
+          arena.segmentBytes,
+          `all of ${arena.resource} is of some kind`,
+        )
+      }
+      const { store } = clusters[0]!
+      t.match(store, { historyEntries: Number, compactedRevision: Number, prunedRevision: Number })
+      t.ok(store.tables['keys']!.entries >= list.items.length)
+      t.ok(store.tables['log']!.bytes > 0)
+      t.ok(store.freeBytes >= 0)
+      t.ok(store.freeBytes < store.fileBytes)
     })
 
     await t.test('status and flags as text', async (t) => {

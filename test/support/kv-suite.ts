@@ -192,6 +192,12 @@ export function kvSuite(t: Test, name: string, options: KvSuiteOptions): void {
       t.equal(last.kvs.length, 2)
       t.notOk(last.more)
       t.notOk((await kv.list('/r/', { limit: 10 })).more)
+      const whole = await kv.list('/r/')
+      for (const limit of [0, 1, 4, whole.count - 1, whole.count, whole.count + 1]) {
+        const { kvs, more } = await kv.list('/r/', { limit, uncounted: true })
+        t.same(kvs, limit === 0 ? whole.kvs : whole.kvs.slice(0, limit), `${limit} keys, uncounted`)
+        t.equal(more, limit > 0 && limit < whole.count)
+      }
     })
 
     t.test('keysOnly leaves the values out and the metadata in', async (t) => {

@@ -1,6 +1,8 @@
 import { MapAttributes } from '#keelson/api/selector.js'
 import type {
+  ArenaEntry,
   ArenaReader,
+  ArenaReplacement,
   ArenaWriter,
   CacheEvent,
   ClockView,
@@ -9,7 +11,7 @@ import type {
   RecordView,
   Snapshot,
 } from '#keelson/cacher/memory/shared-memory.js'
-import type { MemoryReport } from '#keelson/protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '#keelson/protocol/main-owner.js'
 import type { RecordDraft } from '#keelson/protocol/record-draft.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 
@@ -120,6 +122,26 @@ export class MemoryArena implements ArenaWriter, ArenaReader {
     }
     this.#unpublished = [{ state: { revision, records }, event: undefined }]
     this.#replaced = true
+  }
+
+  beginReplace(): ArenaReplacement {
+    const listed: ArenaEntry[] = []
+    return {
+      add: (entries) => {
+        listed.push(...entries)
+        if (listed.length > this.#maxObjects) throw new Error('the arena is full')
+      },
+      finish: (revision) => this.replace(listed, revision),
+      abandon: () => undefined,
+    }
+  }
+
+  costs(): ArenaCosts {
+    return { segments: 0, bodyBytes: 0, headBytes: 0, indexBytes: 0, ringBytes: 0, controlBytes: 0 }
+  }
+
+  forget(): void {
+    // It keeps everything.
   }
 
   publish(_revision: number): void {

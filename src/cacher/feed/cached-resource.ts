@@ -15,12 +15,12 @@
  */
 import { AssertionError, assert } from '../../lib/assert.js'
 import type { Logger } from '../../lib/logger.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isCorruptObject, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue } from '../../storage/contract/kv.js'
 import { isKeyServiceFailure, keyServiceUnreachable } from '../../storage/contract/transform-error.js'
-import type { ArenaEntry, ArenaWriter } from '../memory/shared-memory.js'
+import type { ArenaEntry, ArenaReplacement, ArenaWriter } from '../memory/shared-memory.js'
 import type { ResourceEvents } from './cacher-metrics.js'
 import type { FallbackReason, ResourceRegistration, ResourceStatus } from './resource-registration.js'
 
@@ -50,6 +50,12 @@ export class CachedResource {
   readonly #onStatus: StatusListener
   #status: ResourceStatus = { state: 'filling' }
   #held: Change[] = []
+  /** What the fill under way has put into the arena so far; readers do not see it yet. */
+  #replacement: ArenaReplacement | undefined
+  /** What the fill under way has listed so far, when the arena is partial and has to stay until the list is complete. */
+  #listed: ArenaEntry[] = []
+  /** How many objects the fill under way has put into the arena. */
+  #takenIn = 0
   #arena: ArenaWriter | undefined
   /** The arena lacks objects that could not be read: it is for followers only, and never becomes ready again. */
   #partial = false
@@ -79,6 +85,15 @@ export class CachedResource {
   /** The memory that the resource takes; undefined when it has no arena. */
   memory(): MemoryReport | undefined {
     return this.#arena?.memory()
+  }
+
+  costs(): ArenaCosts | undefined {
+    return this.#arena?.costs()
+  }
+
+  /** The store has forgotten what was before the revision (ArenaWriter.forget). */
+  forget(revision: number): void {
+    this.#arena?.forget(revision)
   }
 
   get generation(): number {
@@ -116,11 +131,35 @@ export class CachedResource {
   }
 
   /**
+   * Has the objects of a page decoded by other threads; undefined when none has room, or a key service has to be asked for the objects.
+   * What they cannot read is decoded here once more, which tells why.
+   */
+  decodeElsewhere(kvs: readonly KeyValue[]): Promise<readonly (RecordDraft | Error)[]> | undefined {
+    const { transformer, draftMakers } = this.registration
+    if (draftMakers?.hasRoom() !== true) return undefined
+    const values: Uint8Array[] = []
+    try {
+      for (const { key, value } of kvs) {
+        const result = transformer.transformFromStorage(value, key)
+        if (result instanceof Promise) {
+          result.catch(() => undefined)
+          return undefined
+        }
+        values.push(result.data)
+      }
+    } catch {
+      return undefined
+    }
+    return draftMakers.drafts(values).then((drafts) => Promise.all(kvs.map((kv, i) => drafts?.[i] ?? this.decode(kv))))
+  }
+
+  /**
    * Starts a fill and gives its number. `keptUp`: the stream goes on meanwhile. What is in memory is neither read nor
    * replaced until replace().
    */
   beginFill({ keptUp }: { keptUp: boolean }): number {
     this.#held = []
+    this.#dropListed()
     this.#missing = new Map()
     this.#keptUp = keptUp
     this.#arena ??= this.registration.createArena()
@@ -138,19 +177,51 @@ export class CachedResource {
     this.#arena = this.registration.createArena()
   }
 
-  /** Puts the listed state into memory. Readers get it with filled(), because the clock may have to move first. */
-  replace(entries: readonly ArenaEntry[], revision: number): void {
+  /**
+   * Takes the next objects of the list, in the order of their keys. They go into the arena at once, because a resource may be as
+   * large as the memory that it takes there.
+   */
+  takeIn(entries: readonly ArenaEntry[]): void {
+    if (this.#partial) {
+      this.#listed.push(...entries)
+      return
+    }
+    this.#takenIn += entries.length
+    this.#guard((arena) => {
+      this.#replacement ??= arena.beginReplace()
+      this.#replacement.add(entries)
+    }, this.#takenIn)
+  }
+
+  /** Puts the listed state in place. Readers get it with filled(), because the clock may have to move first. */
+  replace(revision: number): void {
     if (this.#partial) {
       // The list lacks objects too. The arena that was kept up has their last readable states, so it stays.
-      if (this.#missing.size > 0 && this.#keptUp) return
+      if (this.#missing.size > 0 && this.#keptUp) {
+        this.#dropListed()
+        return
+      }
+      const listed = this.#listed
       this.#closeArena()
       this.#arena = this.registration.createArena()
+      this.takeIn(listed)
+      if (this.#status.state !== 'filling') return
     }
     this.#arena?.setReady(false)
     this.#guard((arena) => {
-      arena.replace(entries, revision)
+      const replacement = this.#replacement ?? arena.beginReplace()
+      this.#replacement = undefined
+      replacement.finish(revision)
       arena.publish(revision)
-    }, entries.length)
+    }, this.#takenIn)
+  }
+
+  /** Takes back what a fill that goes no further has listed. */
+  #dropListed(): void {
+    this.#listed = []
+    this.#takenIn = 0
+    this.#replacement?.abandon()
+    this.#replacement = undefined
   }
 
   /** Applies the changes after `listRevision` that were kept back, and opens the resource to readers. */
@@ -291,6 +362,8 @@ export class CachedResource {
     this.#arena?.setReady(false)
     this.#arena?.close()
     this.#arena = undefined
+    this.#listed = []
+    this.#replacement = undefined
     this.#partial = false
   }
 

@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.js'
 import type { Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
 import { noRecorder, type Recorder } from '../../metrics/recorder.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { HandedDraft } from '../../protocol/reader-owner.js'
 import type { KV } from '../../storage/contract/kv.js'
 import type { LocalKV } from '../../storage/contract/local-kv.js'
@@ -170,6 +170,19 @@ export class Cacher {
 
   memory(): Map<string, MemoryReport> {
     return this.#reflector.memory()
+  }
+
+  costs(): Map<string, MemoryReport & ArenaCosts> {
+    return this.#reflector.costs()
+  }
+
+  get handedBytes(): number {
+    return this.#reflector.handed.bytes
+  }
+
+  /** The store has been compacted up to the revision: memory need not reach back further either. */
+  forget(revision: number): void {
+    this.#reflector.forget(revision)
   }
 
   /** Admits a thread that reads. release() takes the number in the handoff when the thread has ended. */

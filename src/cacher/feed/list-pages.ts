@@ -15,16 +15,26 @@ export interface Page {
   /** The revision of the page, which is that of all pages. */
   readonly revision: number
   readonly last: boolean
+  /** How many objects there are in all. */
+  readonly count: number
 }
 
 export async function* listPages(options: PagesOptions): AsyncGenerator<Page, void, undefined> {
   const { kv, prefix, pageSize, signal } = options
   let revision = options.revision
   let startKey = prefix
+  let count: number | undefined
   for (;;) {
-    const result = await kv.list(prefix, { startKey, limit: pageSize, revision, signal })
+    const result = await kv.list(prefix, {
+      startKey,
+      limit: pageSize,
+      revision,
+      signal,
+      uncounted: count !== undefined,
+    })
     if (revision === 0) revision = result.revision
-    yield { kvs: result.kvs, revision, last: !result.more }
+    count ??= result.count
+    yield { kvs: result.kvs, revision, last: !result.more, count }
     const lastKv = result.kvs.at(-1)
     if (!result.more || lastKv === undefined) return
     // The next page starts at the smallest key after the last one of this page.

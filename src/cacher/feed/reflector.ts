@@ -5,9 +5,9 @@
  *                                 │  ▲
  *                    stream failed└──┘ from the clock's next revision
  *
- * The list is paged, a few resources beside each other, all at one pinned revision; each resource's memory is replaced
- * as soon as it is complete, so that no more than a few are on the heap at a time, and all become ready together when
- * the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one
+ * The list is paged, a few resources beside each other, all at one pinned revision. Each page goes into its resource's arena at once,
+ * so that no more than a few pages are on the heap at a time; readers see the new state when it is complete, and all become ready
+ * together when the clock has moved to R. (etcd counts all that follows in the range for every page: pages of the whole prefix one
  * after another took four times as long.) Nothing is compared with what was there before: cursors and windows older
  * than R expire.
  *
@@ -18,11 +18,13 @@
  * While it lists again the clock stands still. What is in memory stays readable as the old state it is until it is
  * replaced; whoever needs more (RevisionFence) sees `following` and reads the storage.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.js'
 import { Deferred } from '../../lib/deferred.js'
 import { backoff, type Random } from '../../lib/jitter.js'
 import type { Logger } from '../../lib/logger.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
+import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isTooOld, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
 import type { ArenaEntry, ClockWriter } from '../memory/shared-memory.js'
@@ -53,6 +55,10 @@ export interface ReflectorOptions {
 
 /** The objects of a page, as many as Kubernetes asks for; 500 objects of 4 KB make a page of 2 MB. */
 const DEFAULT_PAGE_SIZE = 500
+/** A resource of more pages than this is decoded by other threads too: they take longer to start than fewer pages take. */
+const LARGE_PAGES = 8
+/** So many pages of a large resource may be decoded at the same time, and wait for one before them. */
+const PAGES_AHEAD = 4
 /** So many resources are listed at the same time. */
 const LIST_LANES = 4
 const BACKOFF_BASE_MS = 100
@@ -60,6 +66,12 @@ const BACKOFF_CAP_MS = 10_000
 /** A fallen resource is tried again even when nothing changed: a key service may be back, a slow reader may be gone. */
 const REFILL_BASE_MS = 30_000
 const REFILL_CAP_MS = 600_000
+
+/** An object of a list, and what memory keeps of it. */
+interface Decoded {
+  readonly kv: KeyValue
+  readonly draft: RecordDraft | Error
+}
 
 export class Reflector {
   readonly #options: ReflectorOptions
@@ -112,6 +124,21 @@ export class Reflector {
       if (report !== undefined) reports.set(name, report)
     }
     return reports
+  }
+
+  /** What the memory of each resource is, by name. */
+  costs(): Map<string, MemoryReport & ArenaCosts> {
+    const costs = new Map<string, MemoryReport & ArenaCosts>()
+    for (const [name, resource] of this.#resources) {
+      const [report, details] = [resource.memory(), resource.costs()]
+      if (report !== undefined && details !== undefined) costs.set(name, { ...report, ...details })
+    }
+    return costs
+  }
+
+  /** The store has forgotten what was before the revision (ArenaWriter.forget). */
+  forget(revision: number): void {
+    for (const resource of this.#resources.values()) resource.forget(revision)
   }
 
   start(): void {
@@ -213,8 +240,8 @@ export class Reflector {
     if (revision < revisionClock.revision()) this.#rewind(revision)
     const lane = async (): Promise<void> => {
       for (let resource = pending.shift(); resource !== undefined; resource = pending.shift()) {
-        const entries = await this.#listResource(resource, revision)
-        if (resource.status.state === 'filling') resource.replace(entries, revision)
+        await this.#listResource(resource, revision)
+        if (resource.status.state === 'filling') resource.replace(revision)
       }
     }
     const lanes = await Promise.allSettled(Array.from({ length: LIST_LANES }, lane))
@@ -237,33 +264,45 @@ export class Reflector {
   }
 
   /**
-   * Lists one resource at a revision. It breaks off when the resource is no longer being filled: then the entries are
-   * of no use.
+   * Lists one resource at a revision, into its memory. It breaks off when the resource is no longer being filled by this list: then
+   * the entries are of no use.
    */
-  async #listResource(resource: CachedResource, revision: number): Promise<ArenaEntry[]> {
+  async #listResource(resource: CachedResource, revision: number): Promise<void> {
     const { kv, pageSize = DEFAULT_PAGE_SIZE } = this.#options
     const { generation } = resource
-    const entries: ArenaEntry[] = []
     const prefix = resource.registration.keyPrefix
-    for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
-      await this.#takeIn(page.kvs, resource, entries)
-      if (resource.generation !== generation || resource.status.state !== 'filling') break
+    const isOver = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
+    const takeIn = (decoded: readonly Decoded[] | undefined): void => {
+      if (decoded === undefined || isOver()) return
+      const entries: ArenaEntry[] = []
+      for (const { kv, draft } of decoded) {
+        if (draft instanceof Error) resource.cannotRead(draft, kv.key)
+        else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
+      }
+      if (!isOver()) resource.takeIn(entries)
     }
-    return entries
+    const pages: Promise<readonly Decoded[]>[] = []
+    let isLarge = false
+    for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
+      isLarge ||= page.count > LARGE_PAGES * pageSize
+      pages.push(this.#decode(page.kvs, resource, isLarge))
+      // Other threads hand their pages over in a turn of the loop. The store may answer without one.
+      if (isLarge) await nextTurn()
+      if (pages.length > (isLarge ? PAGES_AHEAD : 0)) takeIn(await pages.shift())
+      if (isOver()) return
+    }
+    for (const page of pages) takeIn(await page)
   }
 
-  /** Decodes the objects of a page in order and appends them to the entries. */
-  async #takeIn(kvs: readonly KeyValue[], resource: CachedResource, entries: ArenaEntry[]): Promise<void> {
+  /** The objects of a page that are the resource's, in order. Never rejects. */
+  async #decode(kvs: readonly KeyValue[], resource: CachedResource, isLarge: boolean): Promise<readonly Decoded[]> {
     // Keys below a longer registered prefix belong to another resource.
     const own = kvs.filter((kv) => this.#router.route(kv.key) === resource)
-    const decoded = own.map((kv) => ({ kv, draft: resource.decode(kv) }))
-    for (const item of decoded) {
-      const { kv } = item
-      // Most drafts are no promises; an await for each would cost a turn of the loop an object.
-      const draft = item.draft instanceof Promise ? await item.draft : item.draft
-      if (draft instanceof Error) resource.cannotRead(draft, kv.key)
-      else entries.push({ key: kv.key, draft, modRevision: kv.modRevision, createRevision: kv.createRevision })
-    }
+    const drafts = (isLarge ? resource.decodeElsewhere(own) : undefined) ?? own.map((kv) => resource.decode(kv))
+    if (drafts instanceof Promise) return (await drafts).map((draft, i) => ({ kv: own[i]!, draft }))
+    // Most drafts are no promises; an await for each would cost a turn of the loop an object.
+    const decoded = drafts.some((draft) => draft instanceof Promise) ? await Promise.all(drafts) : drafts
+    return (decoded as (RecordDraft | Error)[]).map((draft, i) => ({ kv: own[i]!, draft }))
   }
 
   /** Applies the watch until it ends. Rejects with `too-old` when everything has to be listed again. */
@@ -327,10 +366,10 @@ export class Reflector {
       const revision = revisionClock.revision()
       const overtaken = (): boolean => resource.generation !== generation || resource.status.state !== 'filling'
       try {
-        const entries = await this.#listResource(resource, revision)
+        await this.#listResource(resource, revision)
         if (resource.status.state !== 'filling') return
         if (overtaken()) continue
-        resource.replace(entries, revision)
+        resource.replace(revision)
         resource.filled(revision)
         return
       } catch (error) {

@@ -16,6 +16,16 @@ export interface ResourceRegistration {
   readonly transformer: Transformer
   /** Makes the record of an object from its decrypted bytes; throws on bytes that it cannot read. */
   readonly recordDraft: (data: Uint8Array, key: string) => RecordDraft
+  /** Make records too, in other threads. */
+  readonly draftMakers?: DraftMakers
+}
+
+/** Threads that make records of decrypted objects, a page at a time. */
+export interface DraftMakers {
+  /** Whether a page would be begun soon. */
+  hasRoom(): boolean
+  /** In the order of the values; undefined for what could not be made, of one object or of all. Never rejects. */
+  drafts(values: readonly Uint8Array[]): Promise<readonly (RecordDraft | undefined)[] | undefined>
 }
 
 /** The reason for which a resource is read from its storage. */

@@ -4,7 +4,7 @@
  */
 import { assert } from '../../lib/assert.js'
 import { type Clock, systemClock } from '../../lib/clock.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { ArenaAllocator, ArenaFullError } from './arena-allocator.js'
 import { EventRingWriter } from './event-ring-writer.js'
@@ -32,7 +32,7 @@ import { sameObject } from './record-same.js'
 import { RecordWriter } from './record-writer.js'
 import { RetireQueue } from './retire-queue.js'
 import { SegmentTable } from './segment-table.js'
-import type { ArenaEntry, ArenaWriter } from './shared-memory.js'
+import type { ArenaEntry, ArenaReplacement, ArenaWriter } from './shared-memory.js'
 import { SnapshotWriter } from './snapshot-writer.js'
 
 export interface ArenaOptions {
@@ -63,6 +63,17 @@ const DEFAULT_MAX_EVENTS = 65_536
 const DEFAULT_WINDOW_BYTES = 48 * 1024 * 1024
 const DEFAULT_FRESH_MS = 75_000
 
+/** The part of a new state that is in the arena already. */
+interface TakenOver {
+  /** In the order of their keys. */
+  readonly records: number[]
+  /** Those of them that the state before has too. */
+  readonly kept: Set<number>
+  readonly view: RecordReader
+  /** The last key so far. */
+  last: Buffer | undefined
+}
+
 const powerOfTwo = (n: number): number => 2 ** Math.ceil(Math.log2(Math.max(4, n)))
 
 export class SharedArenaWriter implements ArenaWriter {
@@ -80,6 +91,8 @@ export class SharedArenaWriter implements ArenaWriter {
   #revision = 0
   /** Where replace() cuts off the window, from then until it is published. */
   #cutAt: number | undefined
+  /** Between beginReplace() and the end of that replacement. */
+  #replacing = false
   #closed = false
 
   constructor(
@@ -154,18 +167,40 @@ export class SharedArenaWriter implements ArenaWriter {
   }
 
   replace(entries: Iterable<ArenaEntry>, revision: number): void {
+    const replacement = this.beginReplace()
+    try {
+      replacement.add(entries)
+      replacement.finish(revision)
+    } catch (error) {
+      replacement.abandon()
+      throw error
+    }
+  }
+
+  beginReplace(): ArenaReplacement {
+    assert(!this.#closed && !this.#replacing, 'one state at a time is put into an open arena')
+    this.#replacing = true
+    const taken: TakenOver = { records: [], kept: new Set(), view: new RecordReader(this.table), last: undefined }
+    return {
+      add: (entries) => this.#takeOver(entries, taken),
+      finish: (revision) => this.#replaceWith(taken, revision),
+      abandon: () => {
+        if (this.#closed) return
+        this.#replacing = false
+        for (const record of taken.records.splice(0)) if (!taken.kept.has(record)) this.#allocator.free(record)
+      },
+    }
+  }
+
+  #replaceWith({ records, kept }: TakenOver, revision: number): void {
+    this.#replacing = false
     this.#assertNext(revision)
-    const made: number[] = []
-    const records: number[] = []
-    const kept = new Set<number>()
-    let root: number
     this.#index.begin()
+    let root: number
     try {
       this.#ring.makeRoom()
-      this.#takeOver(entries, records, kept, made)
       root = this.#index.build(records)
     } catch (error) {
-      this.#index.made.push(...made)
       this.#takeBack(0)
       throw error
     }
@@ -232,6 +267,39 @@ export class SharedArenaWriter implements ArenaWriter {
     }
   }
 
+  costs(): ArenaCosts {
+    const { usedBytes, pinnedBytes, windowBytes } = this.memory()
+    const costs = { segments: 0, bodyBytes: 0, headBytes: 0, indexBytes: 0, ringBytes: 0, controlBytes: 0 }
+    if (this.#closed) return costs
+    costs.segments = [...this.table.entries()].length
+    costs.ringBytes = this.#allocator.bytesOf(this.#ring.pointer)
+    visitPages(this.table, this.#root, (page) => {
+      costs.indexBytes += this.#allocator.bytesOf(page)
+    })
+    const view = new RecordReader(this.table)
+    visitRecords(this.table, this.#root, 0, sizeOf(this.table, this.#root), (record) => {
+      const bodyBytes = view.point(record).body().byteLength
+      costs.bodyBytes += bodyBytes
+      costs.headBytes += this.#allocator.bytesOf(record) - bodyBytes
+      return true
+    })
+    const { bodyBytes, headBytes, indexBytes, ringBytes } = costs
+    costs.controlBytes = usedBytes - bodyBytes - headBytes - indexBytes - ringBytes - windowBytes - pinnedBytes
+    return costs
+  }
+
+  forget(revision: number): void {
+    if (this.#closed || this.#replacing) return
+    try {
+      this.#ring.forget(revision)
+    } catch (error) {
+      // There is no room for a smaller ring beside the one that is there, which stays.
+      if (!(error instanceof ArenaFullError)) throw error
+    }
+    this.reclaim()
+    this.#allocator.trim()
+  }
+
   /**
    * Takes away the pin of a thread that has ended. Blocks that only this pin kept are freed at once, because nobody
    * else would free them when nothing is written any more.
@@ -259,25 +327,19 @@ export class SharedArenaWriter implements ArenaWriter {
   }
 
   /** Makes the records of a new state; an object that has not changed keeps its record. */
-  #takeOver(entries: Iterable<ArenaEntry>, records: number[], kept: Set<number>, made: number[]): void {
-    const view = new RecordReader(this.table)
-    const before = Buffer.alloc(this.#key.bytes.length)
-    let last: Buffer | undefined
+  #takeOver(entries: Iterable<ArenaEntry>, taken: TakenOver): void {
+    assert(!this.#closed, 'a closed arena takes no changes')
+    const { records, kept, view } = taken
     for (const { key, draft, modRevision, createRevision } of entries) {
       this.#key.set(key)
       const bytes = this.#key.bytes.subarray(0, this.#key.length)
-      assert(last === undefined || last.compare(bytes) < 0, 'replace() takes keys in ascending order')
-      last = bytes.length <= before.length ? before.subarray(0, bytes.length) : Buffer.alloc(bytes.length)
-      bytes.copy(last)
+      assert(taken.last === undefined || taken.last.compare(bytes) < 0, 'a whole state has its keys in ascending order')
+      taken.last = Buffer.from(bytes)
       const old = findRecord(this.table, this.#root, this.#key)
       if (old !== 0 && sameObject(view.point(old), draft, modRevision, createRevision)) {
         kept.add(old)
         records.push(old)
-      } else {
-        const record = this.#records.write(bytes, bytes.length, draft, modRevision, createRevision)
-        made.push(record)
-        records.push(record)
-      }
+      } else records.push(this.#records.write(bytes, bytes.length, draft, modRevision, createRevision))
     }
   }
 
@@ -322,7 +384,7 @@ export class SharedArenaWriter implements ArenaWriter {
   }
 
   #assertNext(revision: number): void {
-    assert(!this.#closed, 'a closed arena takes no changes')
+    assert(!this.#closed && !this.#replacing, 'a closed arena takes no changes, nor one that gets a new state')
     assert(revision >= this.#revision, `revision ${revision} after ${this.#revision}`)
   }
 }

@@ -43,6 +43,9 @@ export interface EventRingOptions {
   retire(pointer: number): void
 }
 
+/** The entry of the oldest state, and one for the next event. */
+const KEPT_FREE = 2
+
 export interface RingEntry {
   readonly type: number
   readonly revision: number
@@ -87,6 +90,11 @@ export class EventRingWriter {
   /** Events in the window, the unpublished included. */
   get length(): number {
     return sequenceDistance(this.#last, this.#tail)
+  }
+
+  /** The block of the ring. */
+  get pointer(): number {
+    return this.#ring
   }
 
   get capacity(): number {
@@ -135,6 +143,27 @@ export class EventRingWriter {
     if (sequenceDistance(sequence, this.#tail) <= 0) return
     assert(sequenceDistance(this.#head, sequence) >= 0, 'the newest published state stays in the window')
     this.#moveTail(sequence)
+  }
+
+  /**
+   * Ends the serving of states before the newest one that is not after `revision`, but for as many events as the smallest ring holds; and
+   * shrinks a ring that is larger than what is left asks for. Everything must be published.
+   */
+  forget(revision: number): void {
+    const { minEvents, table } = this.#options
+    assert(this.#last === this.#head, 'nothing is forgotten between an event and its publication')
+    const words = table.of(this.#ring).words
+    let tail = this.#tail
+    while (sequenceDistance(this.#head, tail) > minEvents - KEPT_FREE) {
+      const at = this.#entry(nextSequence(tail))
+      if (words[at + ENTRY_REVISION_HIGH]! * TWO_32 + (words[at + ENTRY_REVISION_LOW]! >>> 0) > revision) break
+      tail = nextSequence(tail)
+    }
+    if (tail === this.#tail) return
+    this.#moveTail(tail)
+    let capacity = this.#capacity
+    while (capacity > minEvents && this.length + KEPT_FREE <= capacity >> 1) capacity >>= 1
+    if (capacity < this.#capacity) this.#resized(capacity)
   }
 
   #moveTail(sequence: number): void {

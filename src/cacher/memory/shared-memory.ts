@@ -12,7 +12,7 @@
  * exactly the state at that revision.
  */
 import type { AttributeSet } from '../../api/selector.js'
-import type { MemoryReport } from '../../protocol/main-owner.js'
+import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 
 /**
@@ -111,12 +111,25 @@ export interface ClockWriter {
   rewind(revision: number): void
 }
 
-/** One object of the state that replace() is given. */
+/** One object of a whole state, which replace() and beginReplace() put in place. */
 export interface ArenaEntry {
   readonly key: string
   readonly draft: RecordDraft
   readonly modRevision: number
   readonly createRevision: number
+}
+
+/**
+ * A whole state on its way into an arena, some objects at a time, so that a large one never lies on the heap beside the arena. The arena
+ * takes no other changes meanwhile, and readers see what was there before.
+ */
+export interface ArenaReplacement {
+  /** In ascending order of keys, over all calls. */
+  add(entries: Iterable<ArenaEntry>): void
+  /** Puts what was added in place, as replace() does; publish() has to follow. */
+  finish(revision: number): void
+  /** Leaves the arena as it was. Has no effect on a closed one. */
+  abandon(): void
 }
 
 /**
@@ -133,6 +146,7 @@ export interface ArenaWriter {
    * expire.
    */
   replace(entries: Iterable<ArenaEntry>, revision: number): void
+  beginReplace(): ArenaReplacement
   /** Makes every change so far visible as of `revision`; the clock moves once all arenas have published. */
   publish(revision: number): void
   setReady(ready: boolean): void
@@ -142,6 +156,13 @@ export interface ArenaWriter {
    */
   setPartial(): void
   memory(): MemoryReport
+  /** Looks at every object. */
+  costs(): ArenaCosts
+  /**
+   * The store has forgotten what was before the revision, so the window need not reach back further: what it holds of bursts before is
+   * given back. The smallest window stays.
+   */
+  forget(revision: number): void
   /** Frees blocks that left the window and are not pinned; publish() does so too. */
   reclaim(): void
   close(): void

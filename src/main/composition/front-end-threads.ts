@@ -59,7 +59,7 @@ function processLine(
     startedMs,
     threads: async () => threads.names(),
     visit: async (thread) => threads.visit(thread),
-    cacheMemory: () => owner.memory(),
+    cacheCosts: () => owner.costs(),
     traceWrites: (seconds) => pool.traceWrites(seconds),
   }
 }
@@ -126,7 +126,7 @@ function mainCalls(parts: ProcessParts, storage: StorageThreads): CallHandlers<M
     metrics: () => line.metrics(),
     threads: () => line.threads(),
     visit: async ({ thread }) => ({ port: await line.visit(thread) }),
-    cacheMemory: () => line.cacheMemory(),
+    cacheCosts: () => line.cacheCosts(),
     traceWrites: ({ seconds }) => line.traceWrites(seconds),
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { fromErrorRecord } from '../../protocol/error-record.js'
-import type { HealthProbe, OwnerHealth, ResourceMemory } from '../../protocol/main-owner.js'
+import type { CacheCosts, HealthProbe, OwnerHealth } from '../../protocol/main-owner.js'
 import type { InspectionAnswer, InspectionQuestion } from '../../protocol/thread-inspection.js'
 import type { Exchange } from '../http/exchange.js'
 import type { ResponseHead } from '../http/response-head.js'
@@ -16,7 +16,7 @@ export interface DebugLine {
   threads(): Promise<readonly string[]>
   /** A line to a thread (protocol/thread-inspection.ts); undefined when there is no such thread. */
   visit(thread: string): Promise<MessagePort | undefined>
-  cacheMemory(): Promise<Readonly<Record<string, ResourceMemory>>>
+  cacheCosts(): Promise<CacheCosts>
   health(probe: HealthProbe): Promise<OwnerHealth>
   /** Follows writes for so long; gives how long they were in each stage, as text. */
   traceWrites(seconds: number): Promise<string>
@@ -39,11 +39,11 @@ const DEFAULT_TRACE_SECONDS = 5
 
 export function installDebugPaths(paths: NonResourcePaths, { line, profiling, window }: DebugPathsOptions): void {
   paths.exact('/debug/cache', async (exchange) => {
-    const [memory, { clusters, resources }] = await Promise.all([line.cacheMemory(), line.health('health')])
+    const [costs, { clusters, resources }] = await Promise.all([line.cacheCosts(), line.health('health')])
     const arenas = Object.entries(resources)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([resource, health]) => ({ resource, ...health, ...memory[resource], revisions: window(resource) }))
-    respondJson(exchange, { clusters, arenas })
+      .map(([resource, health]) => ({ resource, ...health, ...costs.resources[resource], revisions: window(resource) }))
+    respondJson(exchange, { clusters: clusters.map((cluster, i) => ({ ...cluster, ...costs.clusters[i] })), arenas })
   })
   if (!profiling) return
   paths.exact('/debug/pprof', async (exchange) => {

@@ -44,6 +44,8 @@ export interface KvListOptions extends CallOptions {
   readonly revision?: number
   /** Asks for keys only: `value` is empty. */
   readonly keysOnly?: boolean
+  /** `count` is not needed: where counting costs something, it is that of the answer. */
+  readonly uncounted?: boolean
 }
 
 export interface KvListResult {

@@ -34,6 +34,8 @@ import {
 
 const MDB_MAP_FULL = -30792
 const FULL_CODES = [constants.errno.ENOSPC, constants.errno.EDQUOT, MDB_MAP_FULL]
+/** LMDB's two records of what is committed. */
+const META_PAGES = 2
 /** The bytes that a commit writes beyond its values: tree pages and the list of free pages. */
 const ROOM_BYTES = 2 * 1024 * 1024
 const FIRST_STATE: EngineState = { revision: EMPTY_REVISION, compacted: 0, pruned: 0, lastLease: 0, uncheckedUntil: 0 }
@@ -165,10 +167,37 @@ export class Database {
     return stats.pageSize * (stats.lastPageNumber + 1)
   }
 
+  /** What the file's pages are used for. */
+  usage(): { fileBytes: number; freeBytes: number; tables: Record<string, { entries: number; bytes: number }> } {
+    const { fileBytes } = this
+    const root = this.#root.getStats() as TreeStats & { readonly free: TreeStats }
+    const tables: Record<string, { entries: number; bytes: number }> = {}
+    let usedBytes = META_PAGES * root.pageSize + treeBytes(root, root.pageSize) + treeBytes(root.free, root.pageSize)
+    for (const [name, table] of Object.entries(this.tables)) {
+      const stats = (table as Tables['keys']).getStats() as TreeStats
+      const bytes = treeBytes(stats, root.pageSize)
+      usedBytes += bytes
+      tables[name] = { entries: stats.entryCount, bytes }
+    }
+    return { fileBytes, freeBytes: fileBytes - usedBytes, tables }
+  }
+
   close(): Promise<void> {
     return this.#root.close()
   }
 }
+
+/** The pages of a tree, as LMDB counts them; lmdb-js has no type for it. */
+interface TreeStats {
+  readonly pageSize: number
+  readonly entryCount: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+const treeBytes = (tree: TreeStats, pageBytes: number): number =>
+  (tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages) * pageBytes
 
 /** lmdb-js rejects with a general error first and gives LMDB's own code a moment later. */
 async function causeOf(error: unknown): Promise<unknown> {

@@ -7,6 +7,7 @@
  */
 import { type Clock, systemClock } from '../../lib/clock.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
+import type { StoreCosts } from '../../protocol/main-owner.js'
 import { StorageError } from '../contract/errors.js'
 import {
   type CallOptions,
@@ -210,6 +211,14 @@ export class EmbeddedEngine implements KV {
   /** Why writes fail, for readiness; undefined when they succeed as far as is known. */
   writeProblem(): { readonly error: StorageError; readonly isFinal: boolean } | undefined {
     return this.#commits.problem()
+  }
+
+  /** What the file is used for. */
+  costs(): StoreCosts {
+    const { compacted, pruned } = this.#snapshot.state
+    const { fileBytes, freeBytes, tables } = this.#folder.database.usage()
+    const historyEntries = tables['log']!.entries - tables['keys']!.entries
+    return { fileBytes, freeBytes, tables, historyEntries, compactedRevision: compacted, prunedRevision: pruned }
   }
 
   /** How far the log has been pruned, and what it holds; for metrics and tests. */

@@ -32,7 +32,7 @@ export async function listRange(snapshot: Snapshot, prefix: string, options: KvL
   const range: KeyRange = { start: laterOf(prefix, options.startKey ?? prefix), end: prefixEnd(prefix) }
   const limit = options.limit ?? 0
   const withValues = options.keysOnly !== true
-  if (revision === 0 || revision === state.revision) return listNow(snapshot, range, limit, withValues)
+  if (revision === 0 || revision === state.revision) return listNow(snapshot, range, limit, options)
   const found = await findAt(snapshot, range, revision)
   const wanted = limit > 0 ? found.slice(0, limit) : found
   const kvs = await load(snapshot, wanted, withValues)
@@ -57,14 +57,26 @@ export function compactedError(revision: number, state: EngineState): StorageErr
   })
 }
 
-async function listNow(snapshot: Snapshot, range: KeyRange, limit: number, withValues: boolean): Promise<KvListResult> {
+async function listNow(
+  snapshot: Snapshot,
+  range: KeyRange,
+  limit: number,
+  { keysOnly = false, uncounted = false }: KvListOptions,
+): Promise<KvListResult> {
   const found: Found[] = []
+  // One key more than is wanted tells whether there are more, which counting them all would tell at a higher price.
+  const looked = limit > 0 && uncounted ? limit + 1 : limit
   const entries = rangeOf(range)
-    ? snapshot.tables.keys.getRange({ ...range, ...(limit > 0 && { limit }), transaction: snapshot.transaction })
+    ? snapshot.tables.keys.getRange({
+        ...range,
+        ...(looked > 0 && { limit: looked }),
+        transaction: snapshot.transaction,
+      })
     : []
   for (const { key, value } of entries) found.push({ key, revision: snapshot.indexEntry(key, value).modRevision })
-  const count = limit > 0 && found.length === limit ? countKeys(snapshot, range) : found.length
-  const kvs = await load(snapshot, found, withValues)
+  const count = !uncounted && limit > 0 && found.length === limit ? countKeys(snapshot, range) : found.length
+  const wanted = limit > 0 ? found.slice(0, limit) : found
+  const kvs = await load(snapshot, wanted, !keysOnly)
   return { kvs, count, more: kvs.length < count, revision: snapshot.state.revision }
 }
 

@@ -12,6 +12,7 @@ import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type {
+  CacheCosts,
   HealthProbe,
   OwnerConfig,
   OwnerControlInput,
@@ -88,6 +89,10 @@ export class OwnerClient {
 
   memory(): Promise<Readonly<Record<string, ResourceMemory>>> {
     return this.#call('memory', {})
+  }
+
+  costs(): Promise<CacheCosts> {
+    return this.#call('costs', {})
   }
 
   async stop(): Promise<void> {

@@ -7,7 +7,7 @@ import { dialThrough } from '../../lib/egress/connect-tunnel.js'
 import type { Logger } from '../../lib/logger.js'
 import { storageFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
-import type { HealthProbe } from '../../protocol/main-owner.js'
+import type { ClusterCosts, HealthProbe } from '../../protocol/main-owner.js'
 import type { ClusterHandoff } from '../../protocol/reader-owner.js'
 import { normalizePathPrefix } from '../../storage/contract/storage-key.js'
 import { EmbeddedEngine } from '../../storage/embedded/embedded-engine.js'
@@ -54,7 +54,10 @@ export class OwnerCluster {
       logger,
       intervalMs: config.compactionIntervalMs,
       onTurn: (result) => recorder.series(storageFamilies.compactions, result).add(1),
-      onRevision: (revision) => compactRevision.set(revision),
+      onRevision: (revision) => {
+        compactRevision.set(revision)
+        cacher.forget(revision)
+      },
     })
     this.#dbSizeMonitor = new DbSizeMonitor({
       kv,
@@ -126,6 +129,11 @@ export class OwnerCluster {
   /** Why the embedded engine takes no writes; undefined on etcd, which has alarms of its own. */
   writeProblem(): ReturnType<EmbeddedEngine['writeProblem']> {
     return this.#engine?.writeProblem()
+  }
+
+  costs(): ClusterCosts {
+    const { handedBytes } = this.cacher
+    return this.#engine === undefined ? { handedBytes } : { handedBytes, store: this.#engine.costs() }
   }
 
   async stop(): Promise<void> {

@@ -12,6 +12,7 @@ import { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { noRecorder, type Recorder } from '../../metrics/recorder.js'
 import type {
+  CacheCosts,
   HealthProbe,
   OwnerConfig,
   OwnerEvent,
@@ -23,6 +24,7 @@ import type {
 import { normalizeResourcePrefix } from '../../storage/contract/storage-key.js'
 import { CountPoller } from '../../storage/monitors/count-poller.js'
 import { sampleStats } from '../../storage/store/store-stats.js'
+import { DraftThreads } from './draft-threads.js'
 import { OwnerCluster } from './owner-cluster.js'
 import { OwnerReaders } from './owner-readers.js'
 import type { OwnerResources } from './owner-resources.js'
@@ -42,10 +44,17 @@ export class Owner {
   readonly #clusters: OwnerCluster[] = []
   readonly #cached = new Map<string, { resource: OwnerResource; poller: CountPoller }>()
   readonly #health = new Map<string, ResourceHealth>()
+  readonly #draftThreads: DraftThreads | undefined
   #readers: OwnerReaders | undefined
 
   constructor(options: OwnerOptions) {
     this.#options = options
+    const { config, clock, logger } = options
+    const { draftModule: module, resourceModuleOptions } = config
+    if (module === undefined) return
+    const draftThreads = new DraftThreads({ module, options: resourceModuleOptions, clock, logger })
+    this.#draftThreads = draftThreads
+    this.#lifecycle.own('threads that decode objects', { close: () => draftThreads.close() })
   }
 
   /** Resolves when every cluster has been listed once. When one cannot be opened, the others are closed again. */
@@ -84,6 +93,9 @@ export class Owner {
       keyPrefix,
       transformer: resources.transformer(resource),
       recordDraft: resources.recordDraft(resource),
+      ...(this.#draftThreads === undefined || resource.definition !== undefined
+        ? {}
+        : { draftMakers: this.#draftThreads.makers(resource.resource) }),
     })
     const poller = this.#poller(resource, keyPrefix)
     this.#cached.set(resource.resource, { resource, poller })
@@ -133,6 +145,14 @@ export class Owner {
         return [...cacher.memory()].map(([name, report]) => [name, { ...report, revision }])
       }),
     )
+  }
+
+  costs(): CacheCosts {
+    const resources = this.#clusters.flatMap(({ cacher }) => {
+      const revision = cacher.revisionClock.revision()
+      return [...cacher.costs()].map(([name, costs]) => [name, { ...costs, revision }] as const)
+    })
+    return { resources: Object.fromEntries(resources), clusters: this.#clusters.map((cluster) => cluster.costs()) }
   }
 
   async #openCluster(index: number): Promise<void> {

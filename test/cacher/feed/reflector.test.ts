@@ -1,7 +1,9 @@
 import t from 'tap'
+import type { DraftMakers } from '#keelson/cacher/feed/resource-registration.js'
 import { Deferred } from '#keelson/lib/deferred.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 import type { Transformer } from '#keelson/storage/contract/transformer.js'
+import { jsonDraft } from '../../support/plain-object.js'
 import { until } from '../../support/until.js'
 import { bytes, ReflectorFixture as Fixture, object } from './reflector-fixture.js'
 
@@ -292,3 +294,53 @@ t.test(
     t.same(f.keys('pods').length, 3, 'and it follows from there')
   },
 )
+
+/** Makers in this thread, which have room for some pages only. */
+function makersOf(room: number): DraftMakers & { made: number } {
+  const makers = {
+    made: 0,
+    hasRoom: () => makers.made < room,
+    drafts: async (values: readonly Uint8Array[]) => {
+      makers.made++
+      await new Promise(setImmediate)
+      return values.map((value) => {
+        try {
+          return jsonDraft(value, '')
+        } catch {
+          return undefined
+        }
+      })
+    },
+  }
+  return makers
+}
+
+t.test('the pages of a large resource are decoded by others as far as they have room, and stay in order', async (t) => {
+  const f = new Fixture(t)
+  const names = Array.from({ length: 31 }, (_, i) => String(i).padStart(2, '0'))
+  for (const name of names) await f.put(`/registry/pods/${name}`, object(name))
+  await f.put('/registry/nodes/n', object('n'))
+  const [forPods, forNodes] = [makersOf(7), makersOf(7)]
+  void f.reflector.addResource(f.registration('pods', { draftMakers: forPods }))
+  void f.reflector.addResource(f.registration('nodes', { draftMakers: forNodes }))
+  f.reflector.start()
+  await f.reflector.synced
+  t.equal(f.state('pods'), 'ready')
+  t.same(
+    f.keys('pods'),
+    names.map((name) => `/registry/pods/${name}`),
+  )
+  t.equal(forPods.made, 7)
+  t.equal(forNodes.made, 0, 'a small resource is not worth it')
+})
+
+t.test('an object of a large resource that others cannot read is told as if it had been read here', async (t) => {
+  const f = new Fixture(t)
+  for (let i = 10; i < 41; i++) await f.put(`/registry/pods/${i}`, i === 25 ? bytes('no object') : object(String(i)))
+  void f.reflector.addResource(f.registration('pods', { draftMakers: makersOf(100) }))
+  f.reflector.start()
+  await f.reflector.synced
+  t.match(f.reflector.status('pods'), { state: 'fallen', reason: 'corrupt-object' })
+  t.equal(f.arenas.get('pods')!.partial, true)
+  t.equal(f.keys('pods').length, 30, 'the others are there for followers')
+})

@@ -231,3 +231,92 @@ t.test('numbers of events may wrap around', async (t) => {
   writer.reclaim()
   t.equal(writer.memory().pinnedBytes, 0)
 })
+
+t.test('a whole state comes in parts, and nobody sees it before it is complete', async (t) => {
+  const { arena, writer, apply } = setUp()
+  const entry = (key: string, modRevision: number, filler = '') => ({
+    key,
+    draft: draft(key, { filler }),
+    modRevision,
+    createRevision: 1,
+  })
+  apply(1, () => writer.put('a', draft('a'), 1, 1))
+  const given = writer.memory().usedBytes
+  const dropped = writer.beginReplace()
+  dropped.add([entry('a', 1), entry('b', 2, 'b'.repeat(5000))])
+  dropped.add([entry('c', 2)])
+  t.same(keys(arena), ['a@1'])
+  t.throws(() => writer.put('d', draft('d'), 3, 3), 'there is one change at a time')
+  dropped.abandon()
+  t.equal(writer.memory().usedBytes, given, 'a state that is given up leaves nothing behind')
+  const replacement = writer.beginReplace()
+  replacement.add([entry('b', 2)])
+  replacement.add([])
+  replacement.add([entry('c', 3), entry('d', 3)])
+  t.throws(() => replacement.add([entry('c', 3)]), 'keys ascend over all parts')
+  apply(3, () => replacement.finish(3))
+  t.same(keys(arena), ['b@2', 'c@3', 'd@3'])
+  apply(4, () => writer.put('e', draft('e'), 4, 4))
+  t.same(keys(arena), ['b@2', 'c@3', 'd@3', 'e@4'])
+})
+
+t.test('what memory costs is told by kind, down to the last byte', async (t) => {
+  const { writer, apply } = setUp()
+  const empty = writer.costs()
+  let revision = 0
+  for (; revision < 1000; ) {
+    const name = `pod-${revision % 300}`
+    apply(++revision, () => writer.put(name, draft(name, { filler: 'x'.repeat(revision % 1500) }), revision, 1))
+  }
+  for (let i = 0; i < 50; i++) apply(++revision, () => writer.delete(`pod-${i}`, revision))
+  const costs = writer.costs()
+  const memory = writer.memory()
+  t.equal(memory.objects, 250)
+  t.equal(
+    costs.controlBytes - empty.controlBytes,
+    32 * (costs.segments - 1),
+    'only both ends of a segment come with more',
+  )
+  t.ok(costs.bodyBytes > 250 * 60)
+  t.ok(costs.headBytes > 250 * 100)
+  t.ok(costs.indexBytes >= 250 * 8)
+  t.equal(costs.ringBytes % 16, 0)
+  t.ok(costs.ringBytes >= memory.capacity * 32)
+  writer.close()
+  t.equal(writer.costs().bodyBytes, 0)
+})
+
+t.test('what the store has forgotten need not be kept, but for the smallest window', async (t) => {
+  const { arena, writer, apply } = setUp({ minEvents: 8 })
+  let revision = 0
+  const change = (): void => {
+    revision++
+    apply(revision, () => writer.put('a', draft('a', { filler: 'x'.repeat(3000) }), revision, 1))
+  }
+  for (let i = 0; i < 500; i++) change()
+  const before = writer.memory()
+  t.ok(before.capacity >= 512)
+  writer.forget(400)
+  t.equal(arena.oldestRevision(), 400)
+  t.same(keys(arena, 400), ['a@400'], 'the state at which the store was compacted is still there')
+  t.throws(() => arena.snapshot(399), { code: 'too-old' })
+  const seen: number[] = []
+  arena.cursor(400).advance((event) => void seen.push(event.revision))
+  t.same(
+    seen,
+    Array.from({ length: 100 }, (_, i) => 401 + i),
+  )
+  const after = writer.memory()
+  t.equal(after.capacity, 128)
+  t.ok(after.windowBytes < before.windowBytes / 3)
+  t.ok(after.usedBytes < before.usedBytes / 3)
+  writer.forget(500)
+  t.equal(writer.memory().capacity, 8)
+  t.equal(arena.oldestRevision(), 494, 'a quiet resource keeps its last events')
+  writer.forget(500)
+  for (let i = 0; i < 20; i++) change()
+  t.same(keys(arena), ['a@520'])
+  t.equal(writer.memory().events, 26)
+  writer.close()
+  writer.forget(600)
+})
