@@ -284,7 +284,7 @@ export class Reflector {
     const pages: Promise<readonly Decoded[]>[] = []
     let isLarge = false
     for await (const page of listPages({ kv, prefix, pageSize, revision, signal: this.#abort.signal })) {
-      isLarge ||= page.count > LARGE_PAGES * pageSize
+      isLarge ||= resource.registration.draftMakers !== undefined && page.count > LARGE_PAGES * pageSize
       pages.push(this.#decode(page.kvs, resource, isLarge))
       // Other threads hand their pages over in a turn of the loop. The store may answer without one.
       if (isLarge) await nextTurn()
