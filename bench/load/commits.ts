@@ -15,6 +15,13 @@ export function commitsOf(metrics: string): Commits {
   }
 }
 
+/** The syncs of an etcd member's log; the writes in them are not counted there. */
+export function commitsOfEtcd(metrics: string): Omit<Commits, 'writes'> {
+  const value = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? 0)
+  const name = 'etcd_disk_wal_fsync_duration_seconds'
+  return { commits: value(`${name}_count`), seconds: value(`${name}_sum`) }
+}
+
 /** What was committed between two looks at the metrics, in a line; '' on a server that commits nothing itself. */
 export function describeCommits(before: Commits, after: Commits, elapsedSeconds: number): string {
   const commits = after.commits - before.commits

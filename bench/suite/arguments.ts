@@ -11,6 +11,7 @@ const PARTS = [
   'policies',
   'webhooks',
   'controllers',
+  'engines',
   'memory',
   'custom',
 ]
@@ -26,6 +27,7 @@ export const USAGE = `Usage: npm run bench -- [arguments]
   --flags=FLAGS        further flags of the server, such as --flags=--front-ends=2
   --peer URL           another API server beside it, in a namespace that is removed after
   --peer-token TOKEN   for it
+  --resume             leaves out what was measured of this commit already: a run that was broken off goes on
   --page               measures nothing, writes docs/benchmarks.md from the last results
   --help
 
@@ -41,7 +43,8 @@ export interface SuiteArguments {
   readonly flags: readonly string[]
   readonly peer: { readonly url: string; readonly token: string } | undefined
   readonly pageOnly: boolean
-  /** Nothing was left out: what was measured before does not count any more. */
+  readonly resume: boolean
+  /** No part was left out: what was measured before does not count any more. */
   readonly whole: boolean
   readonly help: boolean
 }
@@ -57,7 +60,14 @@ export function suiteArguments(argv: readonly string[]): SuiteArguments | { read
       args: [...argv],
       options: {
         ...{ sizes: text(SIZES), seconds: text('3'), only: text(PARTS.join(',')), storage: text(STORAGES.join(',')) },
-        ...{ flags: text(''), peer: text(''), 'peer-token': text(''), page: off, help: { ...off, short: 'h' } },
+        ...{
+          flags: text(''),
+          peer: text(''),
+          'peer-token': text(''),
+          page: off,
+          resume: off,
+          help: { ...off, short: 'h' },
+        },
       },
     })
   try {
@@ -87,7 +97,8 @@ export function suiteArguments(argv: readonly string[]): SuiteArguments | { read
     flags: values.flags.split(' ').filter((flag) => flag !== ''),
     peer: values.peer === '' ? undefined : { url: values.peer, token: values['peer-token'] },
     pageOnly: values.page,
-    whole: values.sizes === SIZES && values.only === PARTS.join(',') && values.storage === STORAGES.join(','),
+    resume: values.resume,
+    whole: values.only === PARTS.join(',') && values.storage === STORAGES.join(','),
     help: values.help,
   }
 }

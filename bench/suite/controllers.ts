@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Row, Scenario } from './results.js'
-import { processorSeconds, residentBytes, startKeelson, stop, type Target } from './servers.js'
+import { memoryOf, processorSeconds, startKeelson, stop, type Target } from './servers.js'
 import { fill, prepare, request } from './workload.js'
 
 const NAMESPACED = 1_000
@@ -32,9 +32,10 @@ export async function measureControllers(folder: string, flags: readonly string[
   const kinds = { with: await start('idle', []), without: await start('idle-without', ['--controllers=-*']) }
   try {
     for (const size of [0, PODS]) {
-      const idle = { with: await idling(kinds.with, size), without: await idling(kinds.without, size) }
-      onRow('controllers-idle', size, { value: idle.with.ms - idle.without.ms, unit: 'ms' })
-      onRow('controllers-memory', size, { value: idle.with.bytes - idle.without.bytes, unit: 'bytes' })
+      for (const server of [kinds.with, kinds.without]) await prepareIdling(server, size)
+      const [withThem, without] = await Promise.all([idling(kinds.with), idling(kinds.without)])
+      onRow('controllers-idle', size, { value: withThem.ms - without.ms, unit: 'ms' })
+      onRow('controllers-memory', size, { value: withThem.bytes - without.bytes, unit: 'bytes' })
     }
   } finally {
     await stop(kinds.with.process)
@@ -72,18 +73,20 @@ async function collection(target: Target): Promise<number> {
   return performance.now() - started
 }
 
+async function prepareIdling(target: Target, pods: number): Promise<void> {
+  if (pods === 0) return
+  await prepare(target)
+  await fill(target, pods)
+}
+
 /** The processor time of a second without requests, and what the process holds after it. */
-async function idling(target: Target, pods: number): Promise<{ readonly ms: number; readonly bytes: number }> {
-  if (pods > 0) {
-    await prepare(target)
-    await fill(target, pods)
-  }
+async function idling(target: Target): Promise<{ readonly ms: number; readonly bytes: number }> {
   // What began with the last request ends before anything is counted.
   await delay(3_000)
   const before = processorSeconds(target.process) ?? 0
   await delay(IDLE_SECONDS * 1000)
   const ms = (((processorSeconds(target.process) ?? 0) - before) / IDLE_SECONDS) * 1000
-  return { ms, bytes: target.process === undefined ? 0 : (residentBytes(target.process)?.now ?? 0) }
+  return { ms, bytes: target.process === undefined ? 0 : (memoryOf(target.process)?.resident ?? 0) }
 }
 
 async function many(count: number, work: (i: number) => Promise<{ readonly status: number }>): Promise<void> {

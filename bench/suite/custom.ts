@@ -5,7 +5,7 @@
 import autocannon from 'autocannon'
 import { CREATED, definition } from './custom-thing.js'
 import type { Row, Scenario } from './results.js'
-import { processorSeconds, residentBytes, type Target } from './servers.js'
+import { memoryOf, processorSeconds, type Target } from './servers.js'
 import { request } from './workload.js'
 
 export const OBJECTS = 3000
@@ -23,19 +23,19 @@ type Report = (scenario: Scenario, size: number, measured: Measured) => void
 /** Everything, on a server that has nothing else to do. Reports each figure as it comes. */
 export async function measureCustom(target: Target, report: Report): Promise<void> {
   await request(target, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
-  const empty = memoryOf(target)
+  const empty = anonymousOf(target)
   let there = 0
   for (const count of DEFINITIONS) {
     report('definitions', count, await counted(target, count - there, () => define(target, there, count)))
     there = count
-    const { now } = (await settledMemory(target)) ?? { now: 0 }
-    if (empty !== undefined) report('definitions-memory', count, { value: (now - empty.now) / count, unit: 'bytes' })
+    const now = (await settledMemory(target)) ?? 0
+    if (empty !== undefined) report('definitions-memory', count, { value: (now - empty) / count, unit: 'bytes' })
   }
   const before = await settledMemory(target)
   report('custom-create', OBJECTS, await counted(target, OBJECTS, () => createObjects(target)))
   const after = await settledMemory(target)
   if (before !== undefined && after !== undefined)
-    report('custom-memory', OBJECTS, { value: after.now - before.now, unit: 'bytes' })
+    report('custom-memory', OBJECTS, { value: after - before, unit: 'bytes' })
   report('custom-list', OBJECTS, await listObjects(target))
 }
 
@@ -90,13 +90,13 @@ async function listObjects(target: Target): Promise<Measured> {
   return { value: times.sort((a, b) => a - b)[Math.floor(LISTS / 2)]!, unit: 'ms', answerBytes }
 }
 
-const memoryOf = ({ process: server }: Target): { readonly now: number } | undefined =>
-  server === undefined ? undefined : residentBytes(server)
+const anonymousOf = ({ process: server }: Target): number | undefined =>
+  server === undefined ? undefined : memoryOf(server)?.anonymous
 
 /** What is garbage goes when nobody asks for anything. */
-async function settledMemory(target: Target): Promise<{ readonly now: number } | undefined> {
+async function settledMemory(target: Target): Promise<number | undefined> {
   await pause(5000)
-  return memoryOf(target)
+  return anonymousOf(target)
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms))

@@ -21,18 +21,32 @@ export type FanOutAnswer =
   | { readonly type: 'opened' }
   | { readonly type: 'begun' }
   | { readonly type: 'failed'; readonly reason: string }
-  | { readonly type: 'seen'; readonly events: number; readonly latenciesMs: readonly number[] }
+  | {
+      readonly type: 'seen'
+      readonly events: number
+      readonly latenciesMs: readonly number[]
+      /** Of the reader, since it began to count. */
+      readonly processorMicroseconds: number
+    }
 
 export interface FanOut {
   readonly eventsPerSecond: number
   /** Processor time of the server for one event at one watcher. */
   readonly microseconds: number | undefined
-  /** At a fixed rate, from before the write was sent until a watcher had read its event; undefined for bare. */
-  readonly p50Ms?: number
-  readonly p99Ms?: number
+  /** The same of the reader. */
+  readonly readerMicroseconds: number
+  /** From before the writes were sent until a watcher had read their events; undefined for bare. */
+  readonly full?: Latencies
+  /** The same at a rate that is far below what any server can do. */
+  readonly steady?: Latencies
 }
 
-const WRITERS = 16
+export interface Latencies {
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const WRITERS = 4
 /** Writes a second while latencies are taken: far below what any server here can do. */
 const STEADY_WRITES = 10
 
@@ -55,24 +69,22 @@ export async function fanOut(target: Target, { watchers, seconds, bare, folder }
     const started = performance.now()
     if (bare) await delay(seconds * 1000)
     else await writeAll(target, seconds, folder)
-    const { events } = await seen(client)
+    const { events, latenciesMs, processorMicroseconds } = await seen(client)
     const elapsed = performance.now() - started
     const used = processorSeconds(target.process)
     const figure = {
       eventsPerSecond: (events * 1000) / elapsed,
       microseconds: used === undefined || before === undefined ? undefined : ((used - before) / events) * 1e6,
+      readerMicroseconds: processorMicroseconds / events,
     }
-    return bare ? figure : { ...figure, ...(await latencies(target, client, seconds)) }
+    if (bare) return figure
+    return { ...figure, full: percentiles(latenciesMs), steady: await steadyLatencies(target, client, seconds) }
   } finally {
     await stop(client)
   }
 }
 
-async function latencies(
-  target: Target,
-  client: ChildProcess,
-  seconds: number,
-): Promise<Pick<FanOut, 'p50Ms' | 'p99Ms'>> {
+async function steadyLatencies(target: Target, client: ChildProcess, seconds: number): Promise<Latencies> {
   await delay(500)
   await ask(client, { type: 'begin' })
   for (let i = 0; i < STEADY_WRITES * seconds; i++) {
@@ -81,7 +93,11 @@ async function latencies(
     await delay(Math.max(0, next - performance.now()))
   }
   await delay(500)
-  const sorted = [...(await seen(client)).latenciesMs].sort((a, b) => a - b)
+  return percentiles((await seen(client)).latenciesMs)
+}
+
+function percentiles(latenciesMs: readonly number[]): Latencies {
+  const sorted = [...latenciesMs].sort((a, b) => a - b)
   const at = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
   return { p50Ms: at(0.5), p99Ms: at(0.99) }
 }

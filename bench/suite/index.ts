@@ -34,17 +34,19 @@ const file = new ResultsFile('bench/results/latest.json')
 const generator = hasWrk ? 'wrk' : 'autocannon'
 if (!given.pageOnly) {
   // A part of everything goes beside what is there; everything stands alone.
-  if (given.whole) file.clear()
+  if (given.whole && !given.resume) file.clear()
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-bench-'))
   const run = new Run({
     ...given,
     folder,
     peer: given.peer === undefined ? undefined : { ...given.peer, process: undefined },
     // Each as it comes: what a run that breaks off has measured stays.
+    known: given.resume ? file.measuredNow() : [],
     onRows: (rows) => void file.merge(rows, generator),
   })
   try {
-    await run.all()
+    // What failed is said at once, and what follows is measured nevertheless.
+    if (!(await run.all())) process.exitCode = 1
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

@@ -8,12 +8,21 @@ export const SCENARIOS = {
   get: 'GET one pod, consistent',
   'get-0': 'GET one pod, resourceVersion=0',
   list: 'LIST all pods, consistent',
-  'watch-200': 'watch, 200 watchers',
-  'watch-1000': 'watch, 1,000 watchers',
+  'get-node': "GET one pod, consistent, on Node's own engine",
+  'get-node-http2': 'the same over HTTP/2',
+  'list-node': "LIST all pods, consistent, on Node's own engine",
+  'list-node-http2': 'the same over HTTP/2',
+  'watch-200': 'watch, 200 watchers, 4 writers, events',
+  'watch-1000': 'watch, 1,000 watchers, 4 writers, events',
+  'watch-200-steady': '200 watchers, 10 writes a second: p99 of an event',
+  'watch-1000-steady': '1,000 watchers, 10 writes a second: p99 of an event',
   create: 'create a 1 KB ConfigMap, 32 connections',
   'create-1-policy': 'the same under 1 policy of two expressions',
   'create-20-policies': 'the same under 20 such policies',
   'create-webhook': 'the same with a validating webhook on loopback',
+  'writes-a-sync': 'of these creations, in one sync of the disk',
+  syncs: 'syncs of the disk meanwhile',
+  'sync-time': 'time of one sync',
   'namespace-delete': 'delete a namespace with so many ConfigMaps in it',
   collect: 'delete an owner: until all its dependents are collected',
   'controllers-idle': 'processor of the controllers in a second without requests',
@@ -23,8 +32,10 @@ export const SCENARIOS = {
   'create-fourth-1000': 'the fourth 1,000',
   ready: 'ready after start, nothing stored',
   restart: 'ready after start on what is there',
-  memory: 'memory after these reads and watches',
-  'memory-create': 'memory after the creations too',
+  'memory-empty': 'anonymous memory, nothing stored',
+  memory: 'anonymous memory with so many pods',
+  'memory-load': 'anonymous memory after reads, watches and creations',
+  'memory-restart': 'anonymous memory after a start on what is there',
   definitions: 'definitions of 20 KB, 8 at a time, until the last is served',
   'definitions-memory': 'memory for one of them',
   'custom-create': 'create a custom object of 12.8 KB, 16 connections',
@@ -42,7 +53,7 @@ export interface Row {
   readonly size: number
   readonly target: TargetName
   readonly value: number
-  readonly unit: 'per second' | 'ms' | 'bytes'
+  readonly unit: 'per second' | 'ms' | 'bytes' | 'count'
   readonly p50Ms?: number | undefined
   readonly p99Ms?: number | undefined
   /** Processor time of the whole server for one. */
@@ -61,7 +72,8 @@ export interface Results {
   readonly rows: readonly Row[]
 }
 
-const keyOf = ({ scenario, size, target }: Row): string => `${scenario} ${size} ${target}`
+export const keyOf = ({ scenario, size, target }: Pick<Row, 'scenario' | 'size' | 'target'>): string =>
+  `${scenario} ${size} ${target}`
 
 export const machine = (): string =>
   `${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}, ${process.platform}, Node ${process.version}`
@@ -70,7 +82,7 @@ export const machine = (): string =>
 export function commit(): string {
   const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
   try {
-    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', 'src') === '' ? '' : '+')
+    return git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain', '--', 'src', 'bench') === '' ? '' : '+')
   } catch (error) {
     if (error instanceof Error && 'code' in error) return 'no repository'
     return 'unknown'
@@ -86,6 +98,13 @@ export class ResultsFile {
 
   read(): Results | undefined {
     return existsSync(this.path) ? (JSON.parse(readFileSync(this.path, 'utf8')) as Results) : undefined
+  }
+
+  /** What was measured of this commit on this machine: a run that was broken off need not measure it again. */
+  measuredNow(): readonly Row[] {
+    const there = this.read()
+    const now = commit()
+    return there?.machine === machine() ? there.rows.filter((row) => row.commit === now) : []
   }
 
   clear(): void {

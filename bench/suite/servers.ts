@@ -105,12 +105,12 @@ export function processorSeconds(server: ChildProcess | undefined): number | und
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** What it holds now, and the most it ever held. */
-export function residentBytes(server: ChildProcess): { readonly now: number; readonly peak: number } | undefined {
+/** What it holds now, and of that what is in no file: heaps and shared memory. */
+export function memoryOf(server: ChildProcess): { readonly resident: number; readonly anonymous: number } | undefined {
   if (process.platform !== 'linux') return undefined
   const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
   const of = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024
-  return { now: of('VmRSS'), peak: of('VmHWM') }
+  return { resident: of('VmRSS'), anonymous: of('RssAnon') + of('RssShmem') }
 }
 
 async function healthy(endpoint: string): Promise<boolean> {

@@ -12,9 +12,11 @@ export const whole = (value: number): string => Math.round(value).toLocaleString
 /** Three digits that mean something. */
 export const short = (value: number): string => (value >= 100 ? whole(value) : String(Number(value.toPrecision(3))))
 
-export function show({ value, unit }: Pick<Row, 'value' | 'unit'>): string {
-  if (unit === 'bytes') return `${short(value / 2 ** 20)} MiB`
-  return unit === 'ms' ? `${whole(value)} ms` : `${short(value)}/s`
+export function show({ value, unit }: { readonly value: number; readonly unit: Row['unit'] | 'us' }): string {
+  if (unit === 'bytes') return `${short(value / 1e6)} MB`
+  if (unit === 'us') return `${short(value)} µs`
+  if (unit === 'count') return short(value)
+  return unit === 'ms' ? `${short(value)} ms` : `${short(value)}/s`
 }
 
 export function table({ machine, generator, rows }: Results): string {

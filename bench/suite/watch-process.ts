@@ -3,6 +3,7 @@ import { Watchers } from '../load/watchers.js'
 import type { FanOutAnswer, FanOutOrder } from './fan-out.js'
 
 const watchers = new Watchers()
+let before = process.cpuUsage()
 const tell = (answer: FanOutAnswer): void => void process.send?.(answer)
 
 process.on('message', (order: FanOutOrder) => {
@@ -12,8 +13,12 @@ process.on('message', (order: FanOutOrder) => {
       (error: unknown) => tell({ type: 'failed', reason: String(error) }),
     )
   else if (order.type === 'begin') {
-    watchers.events = 0
-    watchers.latenciesMs.length = 0
+    watchers.reset()
+    before = process.cpuUsage()
     tell({ type: 'begun' })
-  } else tell({ type: 'seen', events: watchers.events, latenciesMs: watchers.latenciesMs })
+  } else {
+    const { user, system } = process.cpuUsage(before)
+    const { events, latenciesMs } = watchers
+    tell({ type: 'seen', events, latenciesMs, processorMicroseconds: user + system })
+  }
 })

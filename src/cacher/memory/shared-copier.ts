@@ -1,25 +1,14 @@
 /**
- * Thread: any. Copies bytes out of shared memory. V8 copies between shared and other memory byte by byte, unless source
- * and target have the same alignment within a word. So the bytes first go to a buffer at the same alignment, and from
- * there at full speed to their target: 0.7 ms for 4 MB in pieces of 4 KB instead of 1.6.
+ * Thread: any. Copies bytes out of shared memory. `set` of a typed array copies between shared and other memory byte by byte,
+ * unless source and target have the same alignment within a word: 2.8 ms for a list of 4 MB. Buffer's `fill` is Node's own memcpy,
+ * wherever the bytes lie: 0.55 ms. Nobody writes to a record that is pinned, so nothing is lost by not copying atomically.
  */
-const WORD_BYTES = 8
-/** Below this size the second copy costs more than it saves. */
-const MIN_BYTES = 128
 
-export class SharedCopier {
-  #between = new Uint8Array(0)
+/** Below this size the call into Node costs more than it saves. */
+const MIN_BYTES = 64
 
-  copy(source: Uint8Array, target: Uint8Array, at: number): void {
-    if (source.byteLength < MIN_BYTES || !(source.buffer instanceof SharedArrayBuffer)) {
-      target.set(source, at)
-      return
-    }
-    const start = source.byteOffset % WORD_BYTES
-    const end = start + source.byteLength
-    // The buffer is not taken from Buffer's pool, where it might begin anywhere.
-    if (this.#between.byteLength < end) this.#between = new Uint8Array(end + source.byteLength)
-    this.#between.set(source, start)
-    target.set(this.#between.subarray(start, end), at)
-  }
+export function copyBytes(source: Uint8Array, target: Buffer, at: number): void {
+  const { byteLength } = source
+  if (byteLength < MIN_BYTES || !(source.buffer instanceof SharedArrayBuffer)) target.set(source, at)
+  else target.fill(source, at, at + byteLength)
 }

@@ -9,7 +9,7 @@
  *     └──it does not──▶ reopened, at its exact revision for each piece ──▶ made
  *                          └──the window has passed it──▶ lost
  */
-import { SharedCopier } from '../../cacher/memory/shared-copier.js'
+import { copyBytes } from '../../cacher/memory/shared-copier.js'
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
 import type { CopyBudget } from './copy-budget.js'
 
@@ -54,7 +54,6 @@ export class ListBody {
   readonly #head: Uint8Array
   readonly #count: number
   readonly #skip: (body: Uint8Array) => number
-  readonly #copier = new SharedCopier()
   #state: ListState | undefined
   #pinned: boolean
   #bodies: readonly Uint8Array[] | undefined
@@ -196,7 +195,7 @@ export class ListBody {
       const bytes = Math.min(body.byteLength - from, buffer.byteLength - at)
       whole = from + bytes === body.byteLength
       const rest = from === 0 && whole ? body : bytes === 0 ? NOTHING : body.subarray(from, from + bytes)
-      this.#copier.copy(rest, buffer, at)
+      copyBytes(rest, buffer, at)
       at += bytes
       offset += bytes
     }

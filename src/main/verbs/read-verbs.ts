@@ -198,14 +198,14 @@ export class ReadVerbs {
 
   /** The hub of a resource in one form; there is one for each form in which anybody watches. */
   #hub(resource: ServedResource, arena: ArenaReader, form: ConversionForm | undefined, framing: WatchFraming): Hub {
-    const { converter, metrics, views } = this.#context
+    const { converter, metrics, views, clock } = this.#context
     const view = views(resource.arena)
     const key = form?.key ?? resource.arena
     let hub = this.#hubs.get(key)
     if (hub?.arena !== arena) {
       hub =
         form === undefined
-          ? new WatchHub(arena, view, metrics.watches(resource))
+          ? new WatchHub(arena, view, metrics.watches(resource), clock)
           : new ConvertingHub({ arena, view, converter, form, framing, series: metrics.watches(resource) })
       this.#hubs.set(key, hub)
     }

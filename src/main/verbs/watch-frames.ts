@@ -5,6 +5,7 @@ import type { JsonObject } from '../../api/object.js'
 import { encodeBuiltin } from '../../api/protobuf/builtin.js'
 import { watchFrame } from '../../api/protobuf/envelope.js'
 import type { Status } from '../../api/status.js'
+import { copyBytes } from '../../cacher/memory/shared-copier.js'
 import type { RecordView } from '../../cacher/memory/shared-memory.js'
 import type { EventType } from '../../cacher/read/visible-event.js'
 import type { StreamFiller } from '../http/response-stream.js'
@@ -34,7 +35,7 @@ export function frame(type: FrameType, object: Uint8Array): Buffer {
   const head = HEADS[type]
   const bytes = Buffer.allocUnsafe(head.byteLength + object.byteLength + TAIL.byteLength)
   bytes.set(head)
-  bytes.set(object, head.byteLength)
+  copyBytes(object, bytes, head.byteLength)
   bytes.set(TAIL, head.byteLength + object.byteLength)
   return bytes
 }
@@ -83,8 +84,8 @@ function withRevision(record: RecordView, revision: number): Uint8Array {
   const oldLength = String(record.modRevision).length
   const at = record.revisionOffset
   const bytes = Buffer.allocUnsafe(body.byteLength - oldLength + digits.byteLength)
-  bytes.set(body.subarray(0, at))
+  copyBytes(body.subarray(0, at), bytes, 0)
   bytes.set(digits, at)
-  bytes.set(body.subarray(at + oldLength), at + digits.byteLength)
+  copyBytes(body.subarray(at + oldLength), bytes, at + digits.byteLength)
   return bytes
 }

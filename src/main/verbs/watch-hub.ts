@@ -8,6 +8,7 @@ import type { ArenaReader, CacheEvent, EventCursor } from '../../cacher/memory/s
 import type { ResourceView } from '../../cacher/read/resource-view.js'
 import { type EventType, shownRecord, visibleType } from '../../cacher/read/visible-event.js'
 import { assert } from '../../lib/assert.js'
+import type { Clock } from '../../lib/clock.js'
 import { HubBatch } from './hub-batch.js'
 import { HubMembers, type HubWatcher } from './hub-members.js'
 import type { WatchSeries } from './read-metrics.js'
@@ -26,6 +27,15 @@ export interface Hub {
   place(): EventCursor
   leave(watcher: HubWatcher): void
 }
+
+/**
+ * After a round of writes the hub rests for as long as the round took, times this: what comes meanwhile goes out together. So
+ * watchers never take more than their part of the thread from those who write, and a round that took less than MIN_ROUND_MS is
+ * not followed by a rest: to few watchers, and where events are rare, each goes out at once.
+ */
+const REST = 1
+const MIN_ROUND_MS = 0.5
+const MAX_REST_MS = 20
 
 /** So many batches are written before other connections have their turn. */
 const BATCHES_A_TURN = 8
@@ -111,13 +121,34 @@ export abstract class FollowingHub implements Hub {
 
 export class WatchHub extends FollowingHub {
   readonly #series: WatchSeries
+  readonly #clock: Clock
+  #resting = false
 
-  constructor(arena: ArenaReader, view: ResourceView, series: WatchSeries) {
+  constructor(arena: ArenaReader, view: ResourceView, series: WatchSeries, clock: Clock) {
     super(arena, view)
     this.#series = series
+    this.#clock = clock
   }
 
   protected override advance(): void {
+    if (this.#resting) return
+    const started = this.#clock.monotonicMs()
+    const isMore = this.#deliver()
+    if (isMore) setImmediate(() => this.goOn())
+    else this.#rest(this.#clock.monotonicMs() - started)
+  }
+
+  #rest(roundMs: number): void {
+    if (roundMs < MIN_ROUND_MS) return
+    this.#resting = true
+    this.#clock.after(Math.min(roundMs * REST, MAX_REST_MS), () => {
+      this.#resting = false
+      this.goOn()
+    })
+  }
+
+  /** True when there is more than a turn may take. */
+  #deliver(): boolean {
     for (let batches = 0; batches < BATCHES_A_TURN; batches++) {
       const batch = new HubBatch()
       const outcome = this.cursor?.advance((event) => {
@@ -126,9 +157,9 @@ export class WatchHub extends FollowingHub {
       })
       batch.deliver(this.#series)
       if (outcome === 'expired') this.expire()
-      if (outcome !== 'more') return
+      if (outcome !== 'more') return false
     }
-    setImmediate(() => this.goOn())
+    return true
   }
 
   #gather(event: CacheEvent, batch: HubBatch): void {

@@ -2,12 +2,16 @@ import t from 'tap'
 import { parseListOptions } from '#keelson/api/list-options.js'
 import { MapAttributes } from '#keelson/api/selector.js'
 import { parseSelectors } from '#keelson/api/selectors.js'
+import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
 import type { CacheEvent, RecordView } from '#keelson/cacher/memory/shared-memory.js'
+import type { ResourceView } from '#keelson/cacher/read/resource-view.js'
 import { triggerOf } from '#keelson/cacher/read/trigger.js'
 import { HubBatch } from '#keelson/main/verbs/hub-batch.js'
 import type { HubFrames } from '#keelson/main/verbs/hub-frames.js'
 import { Audience, HubMembers, type HubWatcher } from '#keelson/main/verbs/hub-members.js'
 import type { WatchSeries } from '#keelson/main/verbs/read-metrics.js'
+import { WatchHub } from '#keelson/main/verbs/watch-hub.js'
+import { FakeClock } from '../../support/fake-clock.js'
 
 const FIELDS = ['metadata.name', 'metadata.namespace', 'spec.nodeName']
 const ROOT = '/registry/pods/'
@@ -147,4 +151,70 @@ t.test('a batch is full at some bytes or events', async (t) => {
   const many = new HubBatch()
   for (let i = 0; i < 1000; i++) many.begin()
   t.ok(many.full)
+})
+
+/** A hub over an arena of this thread; every delivery takes `costMs` of a clock that stands still otherwise. */
+function hubWith(costMs: number) {
+  const owner = new MemoryOwner()
+  const writer = owner.createArena('pods')
+  writer.setReady(true)
+  const arena = owner.localReader().arena('pods')!
+  const clock = new FakeClock()
+  const listeners = new Set<(revision: number) => void>()
+  let revision = 0
+  const view = {
+    clock: {
+      revision: () => revision,
+      onAdvance: (listener: (revision: number) => void) => {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
+  } as unknown as ResourceView
+  const hub = new WatchHub(arena, view, { sent: () => undefined } as unknown as WatchSeries, clock)
+  const batches: number[] = []
+  const watching: HubWatcher = {
+    ...watcher(''),
+    deliver: ({ frames }) => {
+      batches.push(frames.length)
+      // Nothing is due meanwhile, so the time has passed when this returns.
+      void clock.advance(costMs)
+    },
+  }
+  const put = (): void => {
+    const body = Buffer.from('{"metadata":{"resourceVersion":"","name":"a"}}')
+    const draft = { uid: '', labels: [], fields: [], body, revisionOffset: body.indexOf('""') + 1 }
+    revision++
+    writer.put(`${ROOT}default/a`, draft, revision, 1)
+    writer.publish(revision)
+    owner.clock.advance(revision)
+    for (const listener of listeners) listener(revision)
+  }
+  return { hub, watching, put, batches, clock, close: () => owner.close() }
+}
+
+t.test('after a round that took long the hub rests as long, and what came meanwhile goes out together', async (t) => {
+  const { hub, watching, put, batches, clock, close } = hubWith(4)
+  t.ok(hub.join(watching))
+  put()
+  t.same(batches, [1], 'the first event goes out at once')
+  put()
+  put()
+  t.same(batches, [1], 'while the hub rests nothing is written')
+  await clock.advance(3)
+  t.same(batches, [1])
+  await clock.advance(1)
+  t.same(batches, [1, 2])
+  await clock.advance(100)
+  put()
+  t.same(batches, [1, 2, 1], 'once it has rested an event goes out at once again')
+  close()
+})
+
+t.test('rounds that cost little are followed by no rest', async (t) => {
+  const { hub, watching, put, batches, close } = hubWith(0)
+  t.ok(hub.join(watching))
+  for (let i = 0; i < 3; i++) put()
+  t.same(batches, [1, 1, 1])
+  close()
 })
