@@ -8,6 +8,7 @@ import type { Dial } from '../../lib/egress/connect-tunnel.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
 import type { RevisionSource } from '../contract/revision-source.js'
 import { GrpcError } from '../grpc/grpc-error.js'
+import type { GrpcChannel } from './channel.js'
 import { CHANNEL_DEFAULTS, RECONNECT_DEFAULTS } from './channel-defaults.js'
 import { Endpoints } from './endpoints.js'
 import { isServerTrouble } from './etcd-error.js'
@@ -47,17 +48,19 @@ export class EtcdRevisionSource implements RevisionSource {
   ask(): Promise<number | undefined> | undefined {
     const channel = this.#endpoints.pick()
     if (channel === undefined) return undefined
-    return channel.unary(RANGE, QUESTION, { timeoutMs: this.#timeoutMs }).then(
-      (reply) => {
-        this.#endpoints.succeeded(channel)
-        return decodeRevision(reply)
-      },
-      (error: unknown) => {
-        // The owner's own question fails in the same way when there is trouble, and is told of there.
-        if (error instanceof GrpcError && isServerTrouble(error)) this.#endpoints.failed(channel, error)
-        return undefined
-      },
-    )
+    return this.#askOn(channel)
+  }
+
+  async #askOn(channel: GrpcChannel): Promise<number | undefined> {
+    try {
+      const revision = decodeRevision(await channel.unary(RANGE, QUESTION, { timeoutMs: this.#timeoutMs }))
+      this.#endpoints.succeeded(channel)
+      return revision
+    } catch (error) {
+      // The owner's own question fails in the same way when there is trouble, and is told of there.
+      if (error instanceof GrpcError && isServerTrouble(error)) this.#endpoints.failed(channel, error)
+      return undefined
+    }
   }
 
   close(): void {
