@@ -10,7 +10,10 @@ import type { RecordDraft } from './record-draft.js'
 /** One storage cluster, as a thread attaches to it. The ports in it are transferred. */
 export interface ClusterHandoff {
   readonly memory: { readonly reader: number; readonly clock: SharedArrayBuffer; readonly port: MessagePort }
+  /** Of ClockTruth. */
   readonly truth: SharedArrayBuffer
+  /** Of FollowingEpoch. */
+  readonly following: SharedArrayBuffer
   /** To the embedded engine; undefined on etcd, which every thread reaches by itself. */
   readonly kv: MessagePort | undefined
 }
@@ -42,5 +45,7 @@ export interface HandedDraft {
 
 export type ReaderToOwner =
   | { readonly type: 'fence'; readonly question: number; readonly cluster: number }
+  /** The store told this thread a revision below one that was seen in this epoch (FollowingEpoch): it was restored. */
+  | { readonly type: 'went-back'; readonly cluster: number; readonly revision: number; readonly epoch: number }
   /** All of a turn. */
   | { readonly type: 'drafts'; readonly cluster: number; readonly drafts: readonly HandedDraft[] }

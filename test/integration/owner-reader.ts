@@ -7,6 +7,7 @@ import { identityTransformer } from '#keelson/storage/contract/transformer.js'
 import { objectVersioner } from '#keelson/storage/contract/versioner.js'
 import { RemoteKV } from '#keelson/storage/embedded/remote-kv.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
+import { EtcdRevisionSource } from '#keelson/storage/etcd/etcd-revision-source.js'
 import { LeaseManager } from '#keelson/storage/monitors/lease-manager.js'
 import { KVStore } from '#keelson/storage/store/kv-store.js'
 import { newPod, type Pod, podCodec } from '../contract/pod.js'
@@ -18,9 +19,10 @@ export interface OpenedReader {
   close(): Promise<void>
 }
 
-/** What any thread does to use the owner: attach, and put the cache around a store of its own. */
+/** What a front end and a pool thread do to use the owner: attach, ask etcd themselves, put the cache around a store of their own. */
 export async function openReader(port: MessagePort, etcdServers: readonly string[]): Promise<OpenedReader> {
-  const client = await CacheClient.attach(port)
+  const source = etcdServers.length === 0 ? undefined : new EtcdRevisionSource({ endpoints: etcdServers })
+  const client = await CacheClient.attach(port, { sources: [source] })
   const kvPort = client.kvPort()
   const kv = kvPort === undefined ? new EtcdKV({ endpoints: etcdServers }) : new RemoteKV({ port: kvPort })
   if (kv instanceof RemoteKV) kv.start()
@@ -48,6 +50,7 @@ export async function openReader(port: MessagePort, etcdServers: readonly string
       }),
     close: async () => {
       await kv.close()
+      source?.close()
       client.detach()
     },
   }

@@ -106,9 +106,16 @@ function known(found: Result): Authenticated {
   return found
 }
 
+const BEARER = 'Bearer '
+
 /** The token of a header; undefined when the header is of another kind, or has no token. */
 export function bearerToken(authorization: string): string | undefined {
   if (authorization === '') return undefined
+  // Nearly every header is of this form: it is looked at for each request, and needs no list of its words.
+  if (authorization.startsWith(BEARER) && authorization.length > BEARER.length) {
+    const rest = authorization.slice(BEARER.length)
+    if (!/\s/.test(rest)) return rest
+  }
   const [scheme = '', token = ''] = authorization.trim().split(' ', 2)
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined
 }

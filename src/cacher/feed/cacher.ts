@@ -15,6 +15,7 @@ import type { KV } from '../../storage/contract/kv.js'
 import type { LocalKV } from '../../storage/contract/local-kv.js'
 import { ClockTruth } from '../clock/clock-truth.js'
 import type { Fence } from '../clock/fence.js'
+import { FollowingEpoch } from '../clock/following-epoch.js'
 import { OwnerClock } from '../clock/owner-clock.js'
 import { RevisionFence } from '../clock/revision-fence.js'
 import { StreamProgress } from '../clock/stream-progress.js'
@@ -59,6 +60,7 @@ export type CacherResource = Omit<ResourceRegistration, 'createArena'> & {
 export interface CacherHandoff {
   readonly memory: ReaderHandoff
   readonly truth: SharedArrayBuffer
+  readonly following: SharedArrayBuffer
 }
 
 export class Cacher {
@@ -74,6 +76,7 @@ export class Cacher {
   readonly #revisionFence: RevisionFence
   readonly #progress: StreamProgress
   readonly #truth = new ClockTruth()
+  readonly #epoch = new FollowingEpoch()
   /**
    * Ends the waits of answers that are kept back until memory has them; undefined while memory does not follow the
    * store.
@@ -115,8 +118,7 @@ export class Cacher {
       clock,
       metrics,
       following: () => this.#reflector.following,
-      onWentBack: (revision) =>
-        this.#reflector.relist(`the store answers at revision ${revision}, before one that was seen`),
+      onWentBack: (revision) => this.#wentBack(revision),
       ...(options.fenceLimitMs === undefined ? {} : { limitMs: options.fenceLimitMs }),
     })
     this.fence = { pass: () => this.#truth.holds() || this.#revisionFence.pass() }
@@ -187,12 +189,20 @@ export class Cacher {
 
   /** Admits a thread that reads. release() takes the number in the handoff when the thread has ended. */
   connect(): CacherHandoff {
-    return { memory: this.#memory.connect(), truth: this.#truth.buffer }
+    return { memory: this.#memory.connect(), truth: this.#truth.buffer, following: this.#epoch.buffer }
   }
 
   release(reader: number): void {
     this.#memory.release(reader)
     this.#reflector.handed.forget(reader)
+  }
+
+  /**
+   * A thread was told a revision by the store that is older than one it had seen in this epoch. What it saw in an earlier
+   * epoch has been listed anew since.
+   */
+  hearWentBack(revision: number, epoch: number): void {
+    if (epoch === this.#epoch.current()) this.#wentBack(revision)
   }
 
   /** The views of resources for readers in the owner's own thread. */
@@ -214,6 +224,10 @@ export class Cacher {
     })
   }
 
+  #wentBack(revision: number): void {
+    this.#reflector.relist(`the store answers at revision ${revision}, before one that was seen`)
+  }
+
   #applied(revision: number): Promise<void> | undefined {
     if (this.#gate === undefined || this.revisionClock.revision() >= revision) return undefined
     // When the revision was written outside our prefix, the stream has to be pushed to it.
@@ -225,6 +239,7 @@ export class Cacher {
   }
 
   #onFollowing(following: boolean): void {
+    this.#epoch.follow(following)
     if (following) {
       if (this.#options.local !== undefined) void this.#proclaim()
       return

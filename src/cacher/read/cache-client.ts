@@ -4,9 +4,9 @@
  *
  *   attaching ──hello──▶ attached ──detach() or the owner's end──▶ detached (nothing is cached any more)
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { MessagePort } from 'node:worker_threads'
 import { assert } from '../../lib/assert.js'
+import { systemClock } from '../../lib/clock.js'
 import { Deferred } from '../../lib/deferred.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
 import type {
@@ -16,7 +16,10 @@ import type {
   ReaderToOwner,
   ResourceNotice,
 } from '../../protocol/reader-owner.js'
+import type { RevisionSource } from '../../storage/contract/revision-source.js'
 import { ClockTruth } from '../clock/clock-truth.js'
+import { FollowingEpoch } from '../clock/following-epoch.js'
+import { ReaderFence } from '../clock/reader-fence.js'
 import type { SharedArenaReader } from '../memory/arena-reader.js'
 import { MemoryReader } from '../memory/memory-reader.js'
 import type { ArenaReader } from '../memory/shared-memory.js'
@@ -28,8 +31,16 @@ interface Cluster extends ViewCluster {
   readonly kvPort: MessagePort | undefined
 }
 
+export interface CacheClientOptions {
+  /** How this thread asks each storage cluster for its revision, in their order; where there is none, the owner asks. */
+  readonly sources?: readonly (RevisionSource | undefined)[]
+  /** Is told how long reads waited for their fence when the owner was not asked. */
+  readonly onPassed?: (durationMs: number) => void
+}
+
 export class CacheClient {
   readonly #port: MessagePort
+  readonly #options: CacheClientOptions
   readonly #clusters: Cluster[] = []
   readonly #resources = new Map<string, ResourceNotice>()
   readonly #views = new Map<string, ClientView>()
@@ -39,16 +50,17 @@ export class CacheClient {
   readonly #drafts = new Map<number, HandedDraft[]>()
   #detached = false
 
-  private constructor(port: MessagePort) {
+  private constructor(port: MessagePort, options: CacheClientOptions) {
     this.#port = port
+    this.#options = options
   }
 
   /**
    * Attaches this thread. Resolves when the owner has answered; rejects when the owner is gone. The port does not keep
    * the thread alive afterwards.
    */
-  static async attach(port: MessagePort): Promise<CacheClient> {
-    const client = new CacheClient(port)
+  static async attach(port: MessagePort, options: CacheClientOptions = {}): Promise<CacheClient> {
+    const client = new CacheClient(port, options)
     port.on('message', (message: OwnerToReader) => client.#take(message))
     port.on('close', () => client.#end())
     await client.#attached.promise
@@ -92,8 +104,7 @@ export class CacheClient {
     // Sent with setImmediate, as questions are; the writes themselves go to their sockets no sooner.
     setImmediate(() => {
       this.#drafts.delete(cluster)
-      if (!this.#detached)
-        this.#port.postMessage({ type: 'drafts', cluster, drafts: collected } satisfies ReaderToOwner)
+      this.#send({ type: 'drafts', cluster, drafts: collected })
     })
   }
 
@@ -147,28 +158,32 @@ export class CacheClient {
     }
   }
 
-  #open(index: number, { memory, truth: truthBuffer, kv }: ClusterHandoff): Cluster {
-    const truth = new ClockTruth(truthBuffer)
-    let collecting: Promise<boolean> | undefined
-    const ask = (): Promise<boolean> => {
-      // All reads of a turn share a question, which is sent after the last of them. A turn, not a microtask: the loop
-      // calls back for each connection that has something to say, and runs microtasks after each.
-      collecting ??= nextTurn().then(() => {
-        collecting = undefined
-        return this.#ask(index)
-      })
-      return collecting
-    }
+  #open(index: number, { memory, truth, following, kv }: ClusterHandoff): Cluster {
     const reader = MemoryReader.open(memory)
     reader.start()
-    return { memory: reader, clock: reader.clock, fence: { pass: () => truth.holds() || ask() }, kvPort: kv }
+    const { sources = [], onPassed = () => undefined } = this.#options
+    const fence = new ReaderFence({
+      truth: new ClockTruth(truth),
+      following: new FollowingEpoch(following),
+      revisionClock: reader.clock,
+      clock: systemClock,
+      source: sources[index],
+      askOwner: () => this.#ask(index),
+      tellWentBack: (revision, epoch) => this.#send({ type: 'went-back', cluster: index, revision, epoch }),
+      onPassed,
+    })
+    return { memory: reader, clock: reader.clock, fence, kvPort: kv }
   }
 
   #ask(cluster: number): Promise<boolean> {
     if (this.#detached) return Promise.resolve(false)
     const question = this.#questions.nextId()
-    this.#port.postMessage({ type: 'fence', question, cluster } satisfies ReaderToOwner)
+    this.#send({ type: 'fence', question, cluster })
     return this.#questions.wait(question)
+  }
+
+  #send(message: ReaderToOwner): void {
+    if (!this.#detached) this.#port.postMessage(message)
   }
 
   #end(): void {

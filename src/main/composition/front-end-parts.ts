@@ -13,7 +13,7 @@ import { guardedClock } from '../../lib/guarded-clock.js'
 import type { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
-import { auditFamilies, requestFamilies } from '../../metrics/families.js'
+import { auditFamilies, cacheFamilies, requestFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
 import type { ServerCredentials } from '../../protocol/server-credentials.js'
 import { openTracer } from '../../tracing/open-tracer.js'
@@ -71,7 +71,7 @@ export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Li
   const { config, credentials, served, pool, recorder, logger } = options
   const clock = frontEndClock(options)
   const random = Math.random
-  const cache = await CacheClient.attach(options.ownerPort)
+  const cache = await attachToOwner(options, lifecycle)
   lifecycle.own('cache', { close: () => cache.detach() })
   const access = openAuthorizer({
     config: config.authorization,
@@ -98,6 +98,23 @@ export async function openAccess(options: FrontEndAssemblyOptions, lifecycle: Li
   lifecycle.own('connections to extension servers', aggregation)
   aggregation.start()
   return { cache, access, authentication, aggregation }
+}
+
+async function attachToOwner(
+  { served, ownerPort, logger, recorder }: FrontEndAssemblyOptions,
+  lifecycle: Lifecycle,
+): Promise<CacheClient> {
+  if (served.clusters.every(({ type }) => type === 'embedded')) return CacheClient.attach(ownerPort)
+  // The client of etcd is not loaded where there is none.
+  const { openRevisionSources } = await import('../../workers/revision-sources.js')
+  const sources = openRevisionSources(served.clusters, logger)
+  lifecycle.own('questions to etcd', {
+    close: () => {
+      for (const source of sources) source?.close()
+    },
+  })
+  const passed = recorder.series(cacheFamilies.fenceWait, 'true')
+  return CacheClient.attach(ownerPort, { sources, onPassed: (durationMs) => passed.observe(durationMs / 1000) })
 }
 
 /** What a timer of a front end throws is told and counted; it ends no more than what the timer was for. */

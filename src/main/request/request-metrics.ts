@@ -56,6 +56,7 @@ export class RequestMetrics implements RequestObserver {
   readonly #isServed: (info: RequestInfo) => boolean
   readonly #kinds = new Map<string, RequestSeries>()
   #lastInfo: RequestInfo | undefined
+  #lastQuery: URLSearchParams | undefined
   #last: RequestSeries | undefined
 
   /** `isServed`: whether there is such a resource and subresource. */
@@ -105,14 +106,15 @@ export class RequestMetrics implements RequestObserver {
   #seriesOf(request: ObservedRequest): RequestSeries {
     const { info } = request
     // The series are asked for twice for each request, and the next request is often of the same kind.
-    if (info === this.#lastInfo && this.#last !== undefined && request.query.size === 0) return this.#last
+    if (info === this.#lastInfo && request.query === this.#lastQuery && this.#last !== undefined) return this.#last
     const { scope } = request
     const dryRun = request.dryRun ? 'All' : ''
     const verb = verbOf(request)
     const key = `${verb}\0${info.apiGroup}\0${info.apiVersion}\0${info.resource}\0${info.subresource}\0${scope}${dryRun}`
     const series = this.#kinds.get(key) ?? this.#newKind(key, request, verb, dryRun)
-    // RequestInfo alone decides the series, except for requests with a query and for patches, whose content type counts.
-    this.#lastInfo = info.verb === 'patch' || request.query.size > 0 ? undefined : info
+    // RequestInfo and the query decide the series, except for patches, whose content type counts.
+    this.#lastInfo = info.verb === 'patch' ? undefined : info
+    this.#lastQuery = request.query
     this.#last = series
     return series
   }

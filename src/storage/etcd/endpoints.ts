@@ -62,12 +62,12 @@ export class Endpoints {
 
   /** An open channel, at once when there is one. Throws (not sent) after `timeoutMs`. */
   async acquire(timeoutMs: number, signal?: CancelSignal): Promise<GrpcChannel> {
-    const open = this.#pick()
+    const open = this.pick()
     if (open !== undefined) return open
     const { clock } = this.#options
     const deadlineMs = clock.monotonicMs() + timeoutMs
     for (;;) {
-      const channel = this.#pick()
+      const channel = this.pick()
       if (channel !== undefined) return channel
       if (this.#closed) throw new GrpcError(GrpcStatus.unavailable, 'this client is closed', { notSent: true })
       if (signal?.aborted)
@@ -104,7 +104,8 @@ export class Endpoints {
     this.#wake()
   }
 
-  #pick(): GrpcChannel | undefined {
+  /** An open channel if there is one now; else connections are begun. */
+  pick(): GrpcChannel | undefined {
     if (this.#closed) return undefined
     const first = this.#endpoints[0]!
     if (first.retryAtMs === 0 && first.channel?.usable) return first.channel

@@ -27,6 +27,7 @@ import {
 import { ReplyTooLargeError } from '../grpc/grpc-error.js'
 import { Caller } from './caller.js'
 import type { ChannelSettings } from './channel.js'
+import { CHANNEL_DEFAULTS, RECONNECT_DEFAULTS } from './channel-defaults.js'
 import { Endpoints } from './endpoints.js'
 import { EtcdAdmin } from './etcd-admin.js'
 import { toStorageError } from './etcd-error.js'
@@ -37,6 +38,8 @@ import {
   encodeOptimisticDelete,
   encodeOptimisticPut,
   encodeRange,
+  NO_KEY,
+  RANGE,
   type RangeRequest,
   type RangeResponse,
 } from './messages.js'
@@ -69,21 +72,13 @@ export interface EtcdKVOptions {
 
 /** Longer than etcd's own election timeout, so that a change of leader is waited out. */
 const DEFAULT_TIMEOUT_MS = 10_000
-const DEFAULT_CONNECT_TIMEOUT_MS = 3_000
-const DEFAULT_KEEPALIVE_INTERVAL_MS = 10_000
-const DEFAULT_KEEPALIVE_TIMEOUT_MS = 5_000
-const DEFAULT_BACKOFF_BASE_MS = 50
-const DEFAULT_BACKOFF_CAP_MS = 2_000
 const DEFAULT_WATCH_BUFFER_BYTES = 1024 * 1024
 /**
  * A list of the current state starts anew when its revision is compacted meanwhile; after so many attempts it fails.
  */
 const LIST_ATTEMPTS = 3
 
-const RANGE = '/etcdserverpb.KV/Range'
 const TXN = '/etcdserverpb.KV/Txn'
-/** A key that never exists: reading it is the cheapest linearizable question. */
-const NO_KEY = '\0keelson'
 
 export class EtcdKV implements KV {
   readonly #endpoints: Endpoints
@@ -109,9 +104,9 @@ export class EtcdKV implements KV {
       tls: options.tls,
       dial: options.dial,
       clock: this.#clock,
-      connectTimeoutMs: options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-      keepaliveIntervalMs: options.keepaliveIntervalMs ?? DEFAULT_KEEPALIVE_INTERVAL_MS,
-      keepaliveTimeoutMs: options.keepaliveTimeoutMs ?? DEFAULT_KEEPALIVE_TIMEOUT_MS,
+      connectTimeoutMs: options.connectTimeoutMs ?? CHANNEL_DEFAULTS.connectTimeoutMs,
+      keepaliveIntervalMs: options.keepaliveIntervalMs ?? CHANNEL_DEFAULTS.keepaliveIntervalMs,
+      keepaliveTimeoutMs: options.keepaliveTimeoutMs ?? CHANNEL_DEFAULTS.keepaliveTimeoutMs,
     }
     this.#endpoints = new Endpoints({
       urls: options.endpoints,
@@ -119,8 +114,8 @@ export class EtcdKV implements KV {
       clock: this.#clock,
       random: this.#random,
       logger: this.#logger,
-      backoffBaseMs: options.backoffBaseMs ?? DEFAULT_BACKOFF_BASE_MS,
-      backoffCapMs: options.backoffCapMs ?? DEFAULT_BACKOFF_CAP_MS,
+      backoffBaseMs: options.backoffBaseMs ?? RECONNECT_DEFAULTS.backoffBaseMs,
+      backoffCapMs: options.backoffCapMs ?? RECONNECT_DEFAULTS.backoffCapMs,
     })
     this.#caller = new Caller({ endpoints: this.#endpoints, clock: this.#clock, timeoutMs })
     this.#admin = new EtcdAdmin({
@@ -332,7 +327,7 @@ export class EtcdKV implements KV {
   async #withCompactRevision(error: StorageError, revision: number): Promise<StorageError> {
     if (this.#compactedRevision < revision) {
       const probe = this.watch({ key: NO_KEY, prefix: false, startRevision: revision })
-      const timer = this.#clock.after(DEFAULT_CONNECT_TIMEOUT_MS, () => probe.close())
+      const timer = this.#clock.after(CHANNEL_DEFAULTS.connectTimeoutMs, () => probe.close())
       try {
         await probe.next()
       } catch (cancellation) {

@@ -10,6 +10,10 @@ const NO_VALUE = Buffer.alloc(0)
 const OVERHEAD_BYTES = 96
 const COMPARE_TARGET_MOD = 2
 
+export const RANGE = '/etcdserverpb.KV/Range'
+/** A key that never exists: reading it is the cheapest linearizable question. */
+export const NO_KEY = '\0keelson'
+
 export interface RangeRequest {
   readonly key: string
   /** The end of the range; without it the one key is read. */
@@ -192,6 +196,16 @@ export function decodeTxn(reply: Buffer): TxnResponse {
     else r.skip()
   }
   return { revision, succeeded, kv }
+}
+
+/** The revision in the header of an answer, which every message of etcd begins with. */
+export function decodeRevision(reply: Buffer): number {
+  const r = new WireReader(reply)
+  for (let field = r.nextField(); field !== 0; field = r.nextField()) {
+    if (field === 1) return r.message(readHeader)
+    r.skip()
+  }
+  throw new RangeError('an answer of etcd without a header')
 }
 
 export function decodeWatch(reply: Buffer): WatchResponse {

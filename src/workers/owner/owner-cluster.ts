@@ -110,9 +110,9 @@ export class OwnerCluster {
 
   /** Admits a thread that reads; release() takes the number of its reader when the thread is gone. */
   connect(): { handoff: ClusterHandoff; transfer: MessagePort[] } {
-    const { memory, truth } = this.cacher.connect()
+    const { memory, truth, following } = this.cacher.connect()
     const kv = this.#serveKv()
-    return { handoff: { memory, truth, kv }, transfer: kv === undefined ? [memory.port] : [memory.port, kv] }
+    return { handoff: { memory, truth, following, kv }, transfer: kv === undefined ? [memory.port] : [memory.port, kv] }
   }
 
   start(): void {

@@ -61,6 +61,10 @@ export class OwnerReaders {
       this.#clusters[message.cluster]?.cacher.handDrafts(message.drafts, numbers[message.cluster]!)
       return
     }
+    if (message.type === 'went-back') {
+      this.#clusters[message.cluster]?.cacher.hearWentBack(message.revision, message.epoch)
+      return
+    }
     const { question, cluster } = message
     const passed = await this.#passed(cluster)
     port.postMessage({ type: 'fence', question, passed } satisfies OwnerToReader)

@@ -8,7 +8,7 @@ import type { RequestHead } from '../request-head.js'
 /**
  * Reads headers lazily. uWebSockets.js shows a request only in the turn in which it came, and each header that is read
  * costs a call out of JavaScript and a string. So a header is read when it is asked for; for a request that outlives
- * its turn, turnEnded() reads the fields that were not asked for yet.
+ * its turn, turnEnded() keeps the list of all headers.
  */
 export class UwsRequestHead implements RequestHead {
   readonly method: string
@@ -66,8 +66,10 @@ export class UwsRequestHead implements RequestHead {
   }
 
   #read(name: string): string {
-    assert(this.#request !== undefined, 'what was not asked for in the turn of the request was kept at its end')
-    return this.#request.getHeader(name)
+    if (this.#request !== undefined) return this.#request.getHeader(name)
+    assert(this.#headers !== undefined, 'the headers of a request that outlives its turn are kept at its end')
+    for (const [key, value] of this.#headers) if (key === name) return value
+    return ''
   }
 
   header(name: string): string {
@@ -95,14 +97,7 @@ export class UwsRequestHead implements RequestHead {
 
   /** Ends the time in which the request can be read. `over` is true when nothing of it will be asked for later. */
   turnEnded(over: boolean): void {
-    if (!over) {
-      this.#accept ??= this.#read('accept')
-      this.#acceptEncoding ??= this.#read('accept-encoding')
-      this.#ifNoneMatch ??= this.#read('if-none-match')
-      this.#contentType ??= this.#read('content-type')
-      this.#contentLength ??= this.#read('content-length')
-      this.#userAgent ??= this.#read('user-agent')
-    }
+    if (!over) this.#all()
     this.#request = undefined
   }
 
