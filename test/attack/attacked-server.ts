@@ -81,6 +81,20 @@ export class AttackedServer {
     return exitCode === null && signalCode === null ? undefined : `code ${exitCode}, signal ${signalCode}`
   }
 
+  /** How it ended, once it has; undefined when it has not within the time. */
+  async endedWithin(ms: number): Promise<string | undefined> {
+    if (this.ended !== undefined) return this.ended
+    const over = new AbortController()
+    const exit = new Promise<void>((resolve) => {
+      this.#child.once('exit', () => {
+        over.abort()
+        resolve()
+      })
+    })
+    await Promise.race([exit, setTimeout(ms, undefined, { signal: over.signal }).catch(() => undefined)])
+    return this.ended
+  }
+
   get residentMiB(): number {
     return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
   }

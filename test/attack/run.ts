@@ -38,6 +38,7 @@ export interface RunOptions {
 
 const QUIET_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 60_000
+const ENDING_WITHIN_MS = 30_000
 const LOOK_MS = 15_000
 /** Attackers that hold more than this are wrong themselves, and would soon take the memory of the whole machine. */
 const ATTACKERS_BYTES = 2 * 1024 ** 3
@@ -124,6 +125,10 @@ export async function runAttack({ seconds, seed, only, flags, say }: RunOptions)
     const common = { seed, seconds, attackers: attackers.map(({ name }) => name), log, figures, quiet, died }
     const errors = server.errors.filter((line) => !isOfHostileBackend(line))
     return { ...common, errors, touched, trapped: field.trapKubelet.requests, answersAfter, ended }
+  } catch (error) {
+    // What the server said last is all that is left of it.
+    say(`the run failed while the server ${server?.ended ?? 'was there'}: ${server?.errors.slice(-20).join('\n') ?? ''}`)
+    throw error
   } finally {
     // When the run itself fails, the server does not stay behind.
     await server?.stop(STOP_WITHIN_MS)
@@ -163,7 +168,8 @@ async function fight(
   try {
     await Promise.all([running, looking])
   } catch (error) {
-    if (server.ended === undefined) throw error
+    // Connections are refused some time before the process has ended: why it did is what is to be told.
+    if ((await server.endedWithin(ENDING_WITHIN_MS)) === undefined) throw error
   } finally {
     over.abort()
   }
