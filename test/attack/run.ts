@@ -127,7 +127,9 @@ export async function runAttack({ seconds, seed, only, flags, say }: RunOptions)
     return { ...common, errors, touched, trapped: field.trapKubelet.requests, answersAfter, ended }
   } catch (error) {
     // What the server said last is all that is left of it.
-    say(`the run failed while the server ${server?.ended ?? 'was there'}: ${server?.errors.slice(-20).join('\n') ?? ''}`)
+    say(
+      `the run failed while the server ${server?.ended ?? 'was there'}: ${server?.errors.slice(-20).join('\n') ?? ''}`,
+    )
     throw error
   } finally {
     // When the run itself fails, the server does not stay behind.

@@ -30,9 +30,7 @@ const COMPARED = new Set([
 ])
 
 t.test('however wide an object is that is written again, time and answer grow with it', (t) => {
-  const compared = fields.filter(({ kind, field }) =>
-    COMPARED.has(`${kind.info.resource} ${field.path.join('.')}`),
-  )
+  const compared = fields.filter(({ kind, field }) => COMPARED.has(`${kind.info.resource} ${field.path.join('.')}`))
   t.equal(compared.length, COMPARED.size)
   for (const { kind, field } of compared)
     t.equal(wideUpdateFault(kind, field, ITEMS), undefined, `${kind.info.resource}: ${field.path.join('.')}`)

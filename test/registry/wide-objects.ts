@@ -213,9 +213,7 @@ function turnRound(object: JsonObject, path: Path): void {
 
 function items(type: TypeSchema, count: number, named: boolean): Json {
   const key = named && type.kind === 'struct' ? nameOf(type) : undefined
-  return Array.from({ length: count }, (_, i) =>
-    key === undefined ? scalar(type, named ? i : 0) : { [key]: `n${i}` },
-  )
+  return Array.from({ length: count }, (_, i) => (key === undefined ? scalar(type, named ? i : 0) : { [key]: `n${i}` }))
 }
 
 /** The field by which items of a list are told apart: their name, or else the first text in them. */

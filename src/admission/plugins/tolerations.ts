@@ -49,5 +49,4 @@ function groupsAround(one: Toleration): string[] {
 }
 
 const isLonger = (a: Toleration, b: Toleration): boolean =>
-  b.tolerationSeconds !== undefined &&
-  (a.tolerationSeconds === undefined || a.tolerationSeconds > b.tolerationSeconds)
+  b.tolerationSeconds !== undefined && (a.tolerationSeconds === undefined || a.tolerationSeconds > b.tolerationSeconds)

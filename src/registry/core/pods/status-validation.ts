@@ -5,8 +5,8 @@ import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../
 import { ipFamilyOf, legacyIP } from '../../../api/validation/addresses.js'
 import { dnsSubdomain, type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
-import { annotationErrors, annotationUpdateErrors } from '../pod-template/annotations.js'
 import { firstByName } from '../../generic/first-by-name.js'
+import { annotationErrors, annotationUpdateErrors } from '../pod-template/annotations.js'
 import { immutableButEmptyLists, userOrGroupId } from '../pod-template/checks.js'
 
 const STATUS = FieldPath.of('status')
@@ -101,7 +101,8 @@ function claimStatusErrors({ resourceClaimStatuses = [] }: PodStatus, spec: PodS
   return resourceClaimStatuses.flatMap(({ name = '', resourceClaimName = '' }, i) => {
     const at = STATUS.child('resourceClaimStatuses').index(i)
     const errors: Errors = []
-    if (!claims.has(name)) errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'))
+    if (!claims.has(name))
+      errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'))
     if (names.has(name)) errors.push({ ...invalid(at.child('name'), name, ''), type: 'FieldValueDuplicate' })
     names.add(name)
     if (resourceClaimName !== '') errors.push(...dnsSubdomain(resourceClaimName, at.child('name')))

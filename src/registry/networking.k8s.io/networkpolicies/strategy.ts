@@ -132,7 +132,9 @@ export const networkPolicyRules: ResourceRules<NetworkPolicy> = {
   validate: (object) => specErrors(object, { cidrs: new Set() }),
   validateUpdate: (object, old) => {
     return specErrors(object, {
-      cidrs: new Set(peersOf(old).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])])),
+      cidrs: new Set(
+        peersOf(old).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]),
+      ),
       anyValues: labelSelectorErrors(old.spec?.podSelector, SPEC).length > 0,
     })
   },

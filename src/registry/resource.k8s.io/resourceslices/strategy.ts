@@ -51,8 +51,7 @@ function errorsOf({ spec = {} }: ResourceSlice, old?: ResourceSlice): Errors {
       mostDevices(devices),
       devices,
       SPEC.child('devices'),
-      (device, path) =>
-        deviceErrors(device, known.get(device.name ?? ''), spec.perDeviceNodeSelection === true, path),
+      (device, path) => deviceErrors(device, known.get(device.name ?? ''), spec.perDeviceNodeSelection === true, path),
       ({ name }) => name ?? '',
     ),
     ...eachOnce(

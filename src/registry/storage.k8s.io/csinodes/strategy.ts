@@ -54,10 +54,7 @@ export const csiNodeRules: ResourceRules<CSINode> = {
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,
-  validateUpdate: (object, old) => [
-    ...validate(object),
-    ...changeErrors(object, old),
-  ],
+  validateUpdate: (object, old) => [...validate(object), ...changeErrors(object, old)],
   status: { prepareForUpdate: keepMetadata },
   table: tableOf<CSINode>(
     text('Drivers', 'How many drivers the node has.', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer' }),

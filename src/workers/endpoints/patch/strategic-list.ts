@@ -22,7 +22,10 @@ export class RepeatedMerges {
   add(item: JsonObject): void {
     this.#bytes += jsonLength(item)
     if (this.#bytes > MAX_REPEATED_BYTES)
-      throw new PatchError('PatchTooLarge', `more than ${MAX_REPEATED_BYTES} bytes of list items that are patched again`)
+      throw new PatchError(
+        'PatchTooLarge',
+        `more than ${MAX_REPEATED_BYTES} bytes of list items that are patched again`,
+      )
   }
 }
 

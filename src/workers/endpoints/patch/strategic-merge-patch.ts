@@ -47,13 +47,7 @@ function mergeObject(
   return merged
 }
 
-function mergeMember(
-  merged: JsonObject,
-  key: string,
-  value: Json,
-  schema: TypeSchema,
-  repeated: RepeatedMerges,
-): void {
+function mergeMember(merged: JsonObject, key: string, value: Json, schema: TypeSchema, repeated: RepeatedMerges): void {
   const current = ownValue(merged, key)
   if (isObject(value) && isObject(current)) {
     const meta = metaForObject(schema, key)

@@ -1,6 +1,11 @@
 import t from 'tap'
 import type { Json, JsonObject } from '#keelson/api/object.js'
-import { type ItemMerger, MAX_REPEATED_BYTES, mergeList, RepeatedMerges } from '#keelson/workers/endpoints/patch/strategic-list.js'
+import {
+  type ItemMerger,
+  MAX_REPEATED_BYTES,
+  mergeList,
+  RepeatedMerges,
+} from '#keelson/workers/endpoints/patch/strategic-list.js'
 import { scalar } from './schemas.js'
 
 const keyed = { strategy: 'merge', mergeKey: 'name', type: scalar('any') } as const
@@ -40,7 +45,11 @@ t.test('one patch may name an item twice', async (t) => {
 
 t.test('what a patch names again and again is merged as often as a bound allows', async (t) => {
   const big = { name: 'a', text: 'x'.repeat(MAX_REPEATED_BYTES / 10) }
-  const again = (times: number): Json[] => merged([big], Array.from({ length: times }, (_, y) => ({ name: 'a', y })))
+  const again = (times: number): Json[] =>
+    merged(
+      [big],
+      Array.from({ length: times }, (_, y) => ({ name: 'a', y })),
+    )
   t.same(again(9), [{ ...big, y: 8 }])
   t.throws(() => again(12), { code: 'PatchTooLarge' })
 })
@@ -54,8 +63,5 @@ t.test('what cannot be merged is classed', async (t) => {
   t.throws(() => merged([{ name: 'a' }], ['a']), internal, 'mixed kinds')
   t.throws(() => merged([null], [null]), internal)
   t.throws(() => merged([['a']], [['b']]), { code: 'PatchUnprocessable' })
-  t.throws(
-    () => mergeList([{ a: 1 }], [{ a: 2 }], { ...keyed, mergeKey: undefined }, merger()),
-    internal,
-  )
+  t.throws(() => mergeList([{ a: 1 }], [{ a: 2 }], { ...keyed, mergeKey: undefined }, merger()), internal)
 })
