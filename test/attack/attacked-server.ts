@@ -18,7 +18,6 @@ const TOKENS = [
 /** For so long the admin asks again. A server that takes no connections at all is the quiet client's to notice, who knows the machine. */
 const ADMIN_WITHIN_MS = 120_000
 const ADMIN_AGAIN_MS = 200
-const ENDED_AGAIN_MS = 100
 
 export interface AdminAnswer {
   readonly status: number
@@ -82,10 +81,17 @@ export class AttackedServer {
     return exitCode === null && signalCode === null ? undefined : `code ${exitCode}, signal ${signalCode}`
   }
 
-  /** How it ended, when it does so within the time. */
-  async endsWithin(ms: number): Promise<string | undefined> {
-    for (const deadline = performance.now() + ms; this.ended === undefined && performance.now() < deadline; )
-      await setTimeout(ENDED_AGAIN_MS)
+  /** How it ended, once it has; undefined when it has not within the time. */
+  async endedWithin(ms: number): Promise<string | undefined> {
+    if (this.ended !== undefined) return this.ended
+    const over = new AbortController()
+    const exit = new Promise<void>((resolve) => {
+      this.#child.once('exit', () => {
+        over.abort()
+        resolve()
+      })
+    })
+    await Promise.race([exit, setTimeout(ms, undefined, { signal: over.signal }).catch(() => undefined)])
     return this.ended
   }
 

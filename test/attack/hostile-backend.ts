@@ -112,6 +112,7 @@ const BEHAVIOURS: readonly Behaviour[] = [
     socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(500))
     socket.end(`${OK}Content-Length: 2\r\n\r\nok`)
   },
+  (socket) => flood(socket, () => 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(100), ENDLESS_CHUNKS),
   (socket) => socket.end(`${OK}Content-Length: 2\r\n\r\nok${OK}Content-Length: 6\r\n\r\nsecond`),
   // Says nothing at all; whoever asked gives up, or this does.
   (socket) => {

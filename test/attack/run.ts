@@ -38,11 +38,8 @@ export interface RunOptions {
 
 const QUIET_WITHIN_MS = 90_000
 const STOP_WITHIN_MS = 60_000
+const ENDING_WITHIN_MS = 30_000
 const LOOK_MS = 15_000
-/** So many of its last lines are told of a server that has ended. */
-const LAST_WORDS = 20
-/** A process that has closed its sockets is gone within this time, also on a busy machine. */
-const ENDS_WITHIN_MS = 10_000
 /** Attackers that hold more than this are wrong themselves, and would soon take the memory of the whole machine. */
 const ATTACKERS_BYTES = 2 * 1024 ** 3
 
@@ -118,7 +115,7 @@ export async function runAttack({ seconds, seed, only, flags, say }: RunOptions)
     watch.start()
     await fight(attackers, { server, seed, log }, seconds, before)
     const died = server.ended
-    if (died !== undefined) say([`the server ended: ${died}`, ...server.errors.slice(-LAST_WORDS)].join('\n'))
+    if (died !== undefined) say(`the server ended: ${died}`)
     const figures = watch.stop()
     const quiet = died === undefined ? await quietProcess.finish(QUIET_WITHIN_MS) : undefined
     const touched = died === undefined ? await changes(server, before) : []
@@ -128,6 +125,12 @@ export async function runAttack({ seconds, seed, only, flags, say }: RunOptions)
     const common = { seed, seconds, attackers: attackers.map(({ name }) => name), log, figures, quiet, died }
     const errors = server.errors.filter((line) => !isOfHostileBackend(line))
     return { ...common, errors, touched, trapped: field.trapKubelet.requests, answersAfter, ended }
+  } catch (error) {
+    // What the server said last is all that is left of it.
+    say(
+      `the run failed while the server ${server?.ended ?? 'was there'}: ${server?.errors.slice(-20).join('\n') ?? ''}`,
+    )
+    throw error
   } finally {
     // When the run itself fails, the server does not stay behind.
     await server?.stop(STOP_WITHIN_MS)
@@ -167,8 +170,8 @@ async function fight(
   try {
     await Promise.all([running, looking])
   } catch (error) {
-    // A connection that is refused is often the first that is heard of a server's end.
-    if ((await server.endsWithin(ENDS_WITHIN_MS)) === undefined) throw error
+    // Connections are refused some time before the process has ended: why it did is what is to be told.
+    if ((await server.endedWithin(ENDING_WITHIN_MS)) === undefined) throw error
   } finally {
     over.abort()
   }

@@ -10,7 +10,8 @@ import { encodeText } from '#keelson/api/json/encode.js'
 import type { Json, JsonObject, KubeObject } from '#keelson/api/object.js'
 import type { StructSchema, TypeSchema } from '#keelson/api/schema.js'
 import { isStatusError, newInvalid } from '#keelson/api/status.js'
-import { RulesStrategy } from '#keelson/registry/generic/rules-strategy.js'
+import { RulesStrategy, StatusStrategy } from '#keelson/registry/generic/rules-strategy.js'
+import type { UpdateStrategy } from '#keelson/registry/generic/strategy.js'
 import { rulesOf } from '#keelson/registry/rules-table.js'
 import { FieldManager } from '#keelson/workers/endpoints/apply/field-manager.js'
 import { isLinear } from '../support/growth.js'
@@ -27,10 +28,16 @@ export interface WideField {
   readonly type: TypeSchema & { readonly kind: 'list' | 'map' }
 }
 
+export interface WideUpdate {
+  readonly stored: KubeObject
+  readonly next: KubeObject
+}
+
 export class WideKind {
   readonly info: ResourceInfo
   readonly #schema: StructSchema
   readonly #strategy: RulesStrategy
+  readonly #statusStrategy: StatusStrategy
   readonly #fieldManager: FieldManager
 
   constructor(info: ResourceInfo, schema: StructSchema) {
@@ -38,6 +45,7 @@ export class WideKind {
     this.#schema = schema
     const shape = { kind: info, namespaceScoped: info.namespaced, hasStatus: false }
     this.#strategy = new RulesStrategy(shape, rulesOf(info))
+    this.#statusStrategy = new StatusStrategy({ ...shape, hasStatus: true }, rulesOf(info))
     this.#fieldManager = new FieldManager({ apiVersion: formatGroupVersion(info), kind: info.kind, schema })
   }
 
@@ -56,6 +64,42 @@ export class WideKind {
     const value = type.kind === 'list' ? items(type.items, count, named) : values(type.values, count)
     place(object, path, value)
     return Buffer.from(JSON.stringify(object))
+  }
+
+  /**
+   * The same object written over itself, what is wide in it turned round: what is looked for from the front is found at the end. `stored` is
+   * what was there. The length of the answer.
+   */
+  dryUpdate({ stored, next }: WideUpdate): number {
+    const [old, object] = [structuredClone(stored), structuredClone(next)]
+    let length = 0
+    for (const strategy of [this.#strategy, this.#statusStrategy] as UpdateStrategy[]) {
+      strategy.prepareForUpdate(object, old, context)
+      const errors = strategy.validateUpdate(object, old, context)
+      const warnings = strategy.warningsOnUpdate(object, old, context).join().length
+      length += warnings + JSON.stringify(newInvalid(this.info, 'wide', errors).status).length
+    }
+    this.#fieldManager.update(old as JsonObject, object as JsonObject, 'm', { now: 1 })
+    return length
+  }
+
+  /** What is stored, and what is written over it; undefined when it could not be read at all. */
+  wideUpdate(field: WideField, count: number, named: boolean): WideUpdate | undefined {
+    try {
+      const read = (): KubeObject => {
+        const { object } = decodeJson(this.wide(field, count, named), this.#schema)
+        rulesOf(this.info).setDefaults?.(object)
+        return object
+      }
+      const [stored, next] = [read(), read()]
+      turnRound(next as JsonObject, field.path)
+      // What belongs to several tells more: a second manager has come meanwhile.
+      const owned = this.#fieldManager.update(undefined, stored as JsonObject, 'm', { now: 0 }) as KubeObject
+      return { stored: owned, next: { ...next, metadata: { ...owned.metadata, ...next.metadata } } }
+    } catch (error) {
+      if (isStatusError(error) || isOfTheReader(error)) return undefined
+      throw error
+    }
   }
 
   /** The length of the answer. What a client can cause is a Status; anything else is thrown. */
@@ -117,6 +161,22 @@ export function wideFault(kind: WideKind, field: WideField, count: number): stri
   return undefined
 }
 
+/** What is wrong with how such an object is treated when it is written again; undefined: nothing. */
+export function wideUpdateFault(kind: WideKind, field: WideField, count: number): string | undefined {
+  for (const named of [false, true]) {
+    const whole = kind.wideUpdate(field, 2 * count, named)
+    if (whole === undefined) continue
+    const started = performance.now()
+    const length = kind.dryUpdate(whole)
+    const tookMs = performance.now() - started
+    if (length > 2 * MAX_STATUS_BYTES) return `an answer of ${length} bytes`
+    const prepare = (size: number): WideUpdate => kind.wideUpdate(field, size, named)!
+    if (tookMs > NOTICED_MS && !isLinear(count, prepare, (update) => kind.dryUpdate(update)))
+      return `${named ? 'named' : 'equal'} items that are written again take more than linear time`
+  }
+  return undefined
+}
+
 function* fieldsOf(type: TypeSchema, path: Path, within: readonly string[]): Generator<WideField> {
   if (type.kind === 'list' || type.kind === 'map') {
     yield { path, type }
@@ -143,9 +203,23 @@ function place(object: JsonObject, path: Path, value: Json): void {
   at[last === '[]' ? '0' : last === '{}' ? 'k' : last] = value
 }
 
+/** The first item stays where it is: at places of their own things are often compared one by one, and no further than the first difference. */
+function turnRound(object: JsonObject, path: Path): void {
+  let at: Json | undefined = object
+  for (const step of path)
+    at = (at as Record<string, Json> | undefined)?.[step === '[]' ? '0' : step === '{}' ? 'k' : step]
+  if (Array.isArray(at)) at.push(...at.splice(1).reverse())
+}
+
 function items(type: TypeSchema, count: number, named: boolean): Json {
-  const hasName = type.kind === 'struct' && type.fields.get('name')?.type.kind === 'string'
-  return Array.from({ length: count }, (_, i) => (named && hasName ? { name: `n${i}` } : scalar(type, named ? i : 0)))
+  const key = named && type.kind === 'struct' ? nameOf(type) : undefined
+  return Array.from({ length: count }, (_, i) => (key === undefined ? scalar(type, named ? i : 0) : { [key]: `n${i}` }))
+}
+
+/** The field by which items of a list are told apart: their name, or else the first text in them. */
+function nameOf({ fields }: StructSchema): string | undefined {
+  if (fields.get('name')?.type.kind === 'string') return 'name'
+  return [...fields].find(([, field]) => field.type.kind === 'string')?.[0]
 }
 
 function values(type: TypeSchema, count: number): Json {

@@ -1,5 +1,5 @@
 /** Thread: pool. Pods that ask for an extended resource tolerate the taint of the same name. */
-import type { Pod } from '../../api/generated/kinds/core.v1.js'
+import type { Pod, Toleration } from '../../api/generated/kinds/core.v1.js'
 import type { AdmissionAttributes, AdmissionPlugin } from '../chain.js'
 import { isAbout } from '../forbid.js'
 
@@ -17,12 +17,11 @@ export class ExtendedResourceToleration implements AdmissionPlugin<Pod> {
     for (const { resources } of [...(spec.containers ?? []), ...(spec.initContainers ?? [])]) {
       for (const name of Object.keys(resources?.requests ?? {})) if (isExtended(name)) wanted.add(name)
     }
-    for (const key of [...wanted].sort()) {
-      const same = spec.tolerations?.some(
-        (one) => one.key === key && one.operator === 'Exists' && one.effect === 'NoSchedule',
-      )
-      if (!same) spec.tolerations = [...(spec.tolerations ?? []), { key, operator: 'Exists', effect: 'NoSchedule' }]
-    }
+    for (const { key, operator, effect } of spec.tolerations ?? [])
+      if (key !== undefined && operator === 'Exists' && effect === 'NoSchedule') wanted.delete(key)
+    if (wanted.size === 0) return
+    const added = [...wanted].sort().map((key): Toleration => ({ key, operator: 'Exists', effect: 'NoSchedule' }))
+    spec.tolerations = [...(spec.tolerations ?? []), ...added]
   }
 }
 

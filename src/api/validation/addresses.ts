@@ -67,9 +67,11 @@ export const ipFamilyOf = (text: string): 'IPv4' | 'IPv6' | undefined => {
 
 export const isAddress = (text: string): boolean => parseAddress(text) !== undefined
 
-/** Fields that are older than the strict rule: any spelling, but none that two programs could read differently. */
-export function legacyIP(text: string, path: FieldPath, known: readonly string[] = []): Errors {
-  if (known.includes(text)) return []
+const NONE: ReadonlySet<string> = new Set()
+
+/** Fields that are older than the strict rule: any spelling, but none that two programs could read differently. What is `known` was there before. */
+export function legacyIP(text: string, path: FieldPath, known: ReadonlySet<string> = NONE): Errors {
+  if (known.has(text)) return []
   const address = parseAddress(text)
   if (address === undefined)
     return [invalid(path, text, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
@@ -105,8 +107,8 @@ export function parseCidr(text: string): Cidr | undefined {
 export const formatCidr = ({ address, prefix, network }: Cidr): string =>
   `${formatAddress({ bits: address.bits, value: network })}/${prefix}`
 
-export function legacyCidr(text: string, path: FieldPath, known: readonly string[] = []): Errors {
-  if (known.includes(text)) return []
+export function legacyCidr(text: string, path: FieldPath, known: ReadonlySet<string> = NONE): Errors {
+  if (known.has(text)) return []
   const cidr = parseCidr(text)
   if (cidr === undefined)
     return [invalid(path, text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)')]

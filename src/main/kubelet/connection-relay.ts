@@ -10,7 +10,7 @@ import type { ConnectPlan } from '../../protocol/main-pool.js'
 import type { Exchange } from '../http/exchange.js'
 import { relayAnswer } from './http-relay.js'
 import type { Trust } from './trust.js'
-import { upstreamRequest } from './upstream-request.js'
+import { limitInformation, upstreamRequest } from './upstream-request.js'
 
 export interface ConnectionRelayOptions {
   readonly exchange: Exchange
@@ -34,6 +34,7 @@ export function relayConnection({ exchange, plan, headers, trust, metrics }: Con
     headers: { ...passed, connection: 'Upgrade', upgrade: exchange.header('upgrade') },
   })
   exchange.onAbort(() => request.destroy())
+  limitInformation(request)
   return new Promise((resolve, reject) => {
     request.once(
       'response',

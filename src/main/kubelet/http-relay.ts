@@ -5,6 +5,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import type { Exchange } from '../http/exchange.js'
+import { limitInformation } from './upstream-request.js'
 
 /** Headers that belong to one connection, and are not passed back. */
 const NOT_PASSED_BACK: ReadonlySet<string> = new Set([
@@ -27,6 +28,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 export function answerTo(request: ClientRequest, exchange: Exchange): Promise<IncomingMessage> {
   exchange.onAbort(() => request.destroy())
   return new Promise((resolve, reject) => {
+    limitInformation(request, reject)
     request.once('response', resolve)
     // A 101 that nobody asked for is no answer, and Node waits for nothing after it: the connection is of no use.
     request.once('upgrade', (_response, socket) => {

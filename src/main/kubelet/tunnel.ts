@@ -11,7 +11,7 @@ import type { Exchange } from '../http/exchange.js'
 import type { ServerSocket } from '../http/server-socket.js'
 import { relayAnswer } from './http-relay.js'
 import type { Trust } from './trust.js'
-import { upstreamRequest } from './upstream-request.js'
+import { limitInformation, upstreamRequest } from './upstream-request.js'
 import { NOT_TAKEN, TRY_AGAIN_LATER, type WaitingBytes, type WaitingSession } from './waiting-bytes.js'
 
 /** The prefix of the WebSocket's protocol: the name of what is tunnelled, before that of what is spoken inside. */
@@ -48,6 +48,7 @@ export function relayTunnel(options: TunnelOptions): Promise<void> {
     },
   })
   exchange.onAbort(() => request.destroy())
+  limitInformation(request)
   return new Promise((resolve, reject) => {
     request.once(
       'response',

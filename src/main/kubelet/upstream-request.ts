@@ -98,6 +98,24 @@ export function upstreamRequest(options: UpstreamOptions): http.ClientRequest {
   return request
 }
 
+/** Go's client takes as many answers that are none yet (1xx) before the answer itself. */
+const MOST_INFORMATIONAL = 5
+
+/**
+ * Whoever says "not yet" for ever would keep this thread busy, and no limit of heads counts it. `tooMany` is told before the
+ * answer itself may come, which can stand in the same packet.
+ */
+export function limitInformation(request: http.ClientRequest, tooMany?: (error: Error) => void): void {
+  let count = 0
+  request.on('information', () => {
+    count++
+    if (count <= MOST_INFORMATIONAL) return
+    const error = new Error('the other side sent too many 1xx answers')
+    tooMany?.(error)
+    request.destroy(error)
+  })
+}
+
 function count(request: http.ClientRequest, metrics: ClientMetrics, method: string, host: string): void {
   request.once('response', ({ statusCode }) => metrics.answered(method, host, statusCode))
   request.once('upgrade', ({ statusCode }) => metrics.answered(method, host, statusCode))

@@ -11,8 +11,11 @@ import { PodTopologyLabels } from '#keelson/admission/plugins/pod-topology-label
 import { Priority } from '#keelson/admission/plugins/priority.js'
 import { RuntimeClass } from '#keelson/admission/plugins/runtime-class.js'
 import { ServiceAccount } from '#keelson/admission/plugins/service-account.js'
-import { mergeTolerations } from '#keelson/admission/plugins/tolerations.js'
+import { covers, mergeTolerations } from '#keelson/admission/plugins/tolerations.js'
+import type { Toleration } from '#keelson/api/generated/kinds/core.v1.js'
 import { FakeClock } from '../../support/fake-clock.js'
+import { Random } from '../../support/fuzz.js'
+import { isLinear } from '../../support/growth.js'
 import { ask, FakeObjects, namespaceObject, podWith } from '../fixture.js'
 
 t.test('AlwaysPullImages', async (t) => {
@@ -60,6 +63,35 @@ t.test('tolerations merged: what another covers is left out', (t) => {
   t.same(mergeTolerations([b], [a, c]), [a, c])
   t.same(mergeTolerations([a], [{ ...a }]), [a])
   t.same(mergeTolerations([{ ...a, tolerationSeconds: 5 }], [a]), [a])
+  t.end()
+})
+
+t.test('tolerations merged: as if each were held against all, and not in the square of their number', (t) => {
+  const some = <T>(values: readonly T[], i: number): T => values[i % values.length]!
+  // Every toleration of a few words, twice, in an order of its own.
+  const words = Array.from({ length: 4 * 3 * 3 * 3 * 3 }, (_, i): Toleration => {
+    const tolerationSeconds = some([undefined, 1, 2], Math.floor(i / 108))
+    return {
+      ...(i % 4 === 0 ? {} : { operator: some(['Exists', 'Equal', 'Lt'], i % 4) }),
+      ...(some([true, true, false], Math.floor(i / 4)) ? { key: some(['', 'k', 'l'], Math.floor(i / 4)) } : {}),
+      ...(some([false, true, true], Math.floor(i / 12)) ? { value: some(['', 'v', 'w'], Math.floor(i / 12)) } : {}),
+      ...(some([false, true, true], Math.floor(i / 36)) ? { effect: some(['', 'A', 'B'], Math.floor(i / 36)) } : {}),
+      ...(tolerationSeconds === undefined ? {} : { tolerationSeconds }),
+    }
+  })
+  const random = new Random(5)
+  for (let round = 0; round < 200; round++) {
+    const all = Array.from({ length: 1 + random.below(9) }, () => random.pick(words))
+    const kept = all.filter(
+      (one, i) => !all.some((other, j) => i !== j && covers(other, one) && (!covers(one, other) || j < i)),
+    )
+    t.same(mergeTolerations(all.slice(0, 3), all.slice(3)), kept)
+  }
+  const keyed = (count: number): Toleration[] => Array.from({ length: count }, (_, i) => ({ key: `k${i}`, value: 'v' }))
+  t.ok(isLinear(10_000, keyed, (tolerations) => mergeTolerations(tolerations, [{ key: 'x' }])))
+  const timed = (count: number): Toleration[] =>
+    Array.from({ length: count }, (_, tolerationSeconds) => ({ key: 'k', tolerationSeconds }))
+  t.ok(isLinear(10_000, timed, (tolerations) => mergeTolerations(tolerations, [{ key: 'x' }])))
   t.end()
 })
 

@@ -232,6 +232,19 @@ const MAKERS: readonly Maker[] = [
       })),
     ),
   }),
+  // Much to do on something wide, which the patch itself brings.
+  (random) => ({
+    method: 'PATCH',
+    target: `${C1}?dryRun=All`,
+    headers: ['Content-Type: application/json-patch+json'],
+    body: text(longPatch(random)),
+  }),
+  (random) => ({
+    method: 'PATCH',
+    target: '/api/v1/namespaces/dev/pods/dp?dryRun=All',
+    headers: ['Content-Type: application/strategic-merge-patch+json'],
+    body: text(repeatingPatch(random)),
+  }),
   (random, kind) => ({
     method: 'GET',
     target: `${kind.collection}?${Array.from({ length: 1 + random.below(4) }, () => `${random.pick(PARAMETERS)}=${encodeURIComponent(safe(words(random, 6)))}`).join('&')}`,
@@ -250,6 +263,35 @@ const MAKERS: readonly Maker[] = [
     body: mutate(random, Buffer.from('{"kind":"DeleteOptions","apiVersion":"v1","preconditions":{"uid":"x"}}')),
   }),
 ]
+
+function longPatch(random: Random): Json {
+  const wide = Object.fromEntries(
+    Array.from({ length: random.below(8000) }, (_, i) => [`k${i}`, random.chance(50) ? 'v' : [{}]]),
+  )
+  const steps: readonly Json[][] = [
+    [
+      { op: 'copy', from: '/kind', path: '/spare' },
+      { op: 'add', path: '/wide/new', value: 'v' },
+    ],
+    [
+      { op: 'move', from: '/wide', path: '/elsewhere' },
+      { op: 'move', from: '/elsewhere', path: '/wide' },
+    ],
+    [
+      { op: 'add', path: '/wide/k0', value: [] },
+      { op: 'copy', from: '/wide/k0', path: '/wide/k1' },
+    ],
+  ]
+  const step = random.pick(steps)
+  const rounds = Array.from({ length: random.below(3000) }, () => (random.chance(95) ? step : random.pick(steps)))
+  return [{ op: 'add', path: '/wide', value: wide }, ...rounds.flat()]
+}
+
+function repeatingPatch(random: Random): Json {
+  const env = Array.from({ length: random.below(8000) }, (_, i) => ({ name: `E${i}`, value: 'v' }))
+  const again = Array.from({ length: random.below(6000) }, () => ({ name: 'c', env: [{ name: 'E1', value: 'w' }] }))
+  return { spec: { containers: [{ name: 'c', env }, ...again] } }
+}
 
 const safe = (value: string): string => value.replace(/\ud800/g, '?')
 

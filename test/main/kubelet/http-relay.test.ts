@@ -30,6 +30,29 @@ t.test('another side that switches protocols unasked is refused, and its connect
   await isClosed
 })
 
+t.test('another side that says "not yet" again and again is not listened to for ever', async (t) => {
+  const answered = async (notYet: number): Promise<number | undefined> => {
+    const server = net.createServer((socket) => {
+      socket.on('error', () => undefined)
+      const early = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'
+      socket.once('data', () => socket.write(`${early.repeat(notYet)}HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n`))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const request = http.request({ host: '127.0.0.1', port, agent: false })
+    const answer = answerTo(request, { onAbort: () => undefined } as unknown as Exchange)
+    request.end()
+    const { statusCode } = await answer
+    request.destroy()
+    return statusCode
+  }
+  t.equal(await answered(5), 200)
+  await t.rejects(answered(6), { message: /too many 1xx/ })
+  await t.rejects(answered(10_000), { message: /too many 1xx/ })
+})
+
 /** A listener of HTTP/2 that relays everything to the other side. */
 async function relayTo(t: Test, upstream: net.Server | http.Server): Promise<NodeServer> {
   upstream.listen(0, '127.0.0.1')

@@ -10,6 +10,7 @@ import { APPROVED, approvalOf, isCommunityGroup } from '../../../apiextensions/d
 import { hasUnknownFields } from '../../../apiextensions/schema/admission-pass.js'
 import { allSchemas, isSet, type JsonSchema, whyNotStructural } from '../../../apiextensions/schema/json-schema.js'
 import { SchemaNode } from '../../../apiextensions/schema/schema-node.js'
+import { firstByName } from '../../generic/first-by-name.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { definitionsV1beta1, V1BETA1 } from './conversion.js'
 import { isEstablished, schemasOf } from './definition.js'
@@ -149,11 +150,13 @@ function storedRules(schemas: readonly JsonSchema[]): SpecOptions['stored'] {
 
 /** By name of their version; what all versions share is named by the first of them. */
 function unchangedSchemas(old: Spec, next: Spec): ReadonlySet<string> {
-  const schemaOf = (spec: Spec, name: string | undefined): JsonSchema | undefined =>
-    spec.validation?.openAPIV3Schema ?? spec.versions?.find((version) => version.name === name)?.schema?.openAPIV3Schema
-  const isUnchanged = ({ name }: { readonly name?: string }): boolean =>
-    (old.versions ?? []).some((version) => version.name === name) &&
-    sameValue(schemaOf(old, name), schemaOf(next, name))
+  const [before, now] = [firstByName(old.versions), firstByName(next.versions)]
+  const isUnchanged = ({ name = '' }: { readonly name?: string }): boolean =>
+    before.has(name) &&
+    sameValue(
+      old.validation?.openAPIV3Schema ?? before.get(name)?.schema?.openAPIV3Schema,
+      next.validation?.openAPIV3Schema ?? now.get(name)?.schema?.openAPIV3Schema,
+    )
   return new Set((next.versions ?? []).filter(isUnchanged).map(({ name }) => name ?? ''))
 }
 

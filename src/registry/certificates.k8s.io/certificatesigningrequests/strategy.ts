@@ -157,11 +157,12 @@ function changeErrors(
 
 /** Conditions that a client adds or changes carry the server's time. */
 function stampConditions(object: CertificateSigningRequest, old: CertificateSigningRequest, nowMs: number): void {
+  const keyOf = ({ type, status }: CertificateSigningRequestCondition): string => JSON.stringify([type, status])
+  const known = new Map((old.status?.conditions ?? []).toReversed().map((condition) => [keyOf(condition), condition]))
   for (const condition of object.status?.conditions ?? []) {
     condition.lastUpdateTime ??= formatTime(nowMs)
     if (condition.lastTransitionTime) continue
-    const before = ofType(old, condition.type ?? '').find(({ status }) => status === condition.status)
-    condition.lastTransitionTime = before?.lastTransitionTime ?? formatTime(nowMs)
+    condition.lastTransitionTime = known.get(keyOf(condition))?.lastTransitionTime ?? formatTime(nowMs)
   }
 }
 

@@ -5,6 +5,7 @@ import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from '../../
 import { ipFamilyOf, legacyIP } from '../../../api/validation/addresses.js'
 import { dnsSubdomain, type Errors, nonnegative } from '../../../api/validation/checks.js'
 import { isQualifiedName } from '../../../api/validation/names.js'
+import { firstByName } from '../../generic/first-by-name.js'
 import { annotationErrors, annotationUpdateErrors } from '../pod-template/annotations.js'
 import { immutableButEmptyLists, userOrGroupId } from '../pod-template/checks.js'
 
@@ -68,19 +69,23 @@ type StatusList = 'containerStatuses' | 'initContainerStatuses' | 'ephemeralCont
 
 /** What has ended for good does not run again. */
 function transitionErrors(status: PodStatus, old: PodStatus, spec: PodSpec, list: StatusList): FieldError[] {
+  const [byName, containers] = [firstByName(status[list]), firstByName(containersOf(spec, list))]
   return (old[list] ?? []).flatMap((before, i) => {
     const ended = before.state?.terminated
-    const now = (status[list] ?? []).find(({ name }) => name === before.name)
+    const now = byName.get(before.name ?? '')
     if (ended === undefined || now === undefined || now.state?.terminated !== undefined) return []
-    if (mayRestart(spec, list, before.name ?? '', ended.exitCode ?? 0)) return []
+    if (mayRestart(spec, containers.get(before.name ?? ''), ended.exitCode ?? 0)) return []
     return [forbidden(STATUS.child(list).index(i).child('state'), 'may not be transitioned to non-terminated state')]
   })
 }
 
-function mayRestart(spec: PodSpec, list: StatusList, name: string, exitCode: number): boolean {
-  if (list === 'ephemeralContainerStatuses') return false
-  const containers: readonly Container[] = (list === 'containerStatuses' ? spec.containers : spec.initContainers) ?? []
-  const container = containers.find((candidate) => candidate.name === name)
+/** The containers that may start again; ephemeral ones do not. */
+function containersOf(spec: PodSpec, list: StatusList): readonly Container[] {
+  if (list === 'ephemeralContainerStatuses') return []
+  return (list === 'containerStatuses' ? spec.containers : spec.initContainers) ?? []
+}
+
+function mayRestart(spec: PodSpec, container: Container | undefined, exitCode: number): boolean {
   if (container === undefined) return false
   for (const { exitCodes } of container.restartPolicyRules ?? []) {
     const listed = (exitCodes?.values ?? []).includes(exitCode)
@@ -92,11 +97,12 @@ function mayRestart(spec: PodSpec, list: StatusList, name: string, exitCode: num
 
 function claimStatusErrors({ resourceClaimStatuses = [] }: PodStatus, spec: PodSpec): Errors {
   const names = new Set<string>()
+  const claims = new Set((spec.resourceClaims ?? []).map((claim) => claim.name))
   return resourceClaimStatuses.flatMap(({ name = '', resourceClaimName = '' }, i) => {
     const at = STATUS.child('resourceClaimStatuses').index(i)
     const errors: Errors = []
-    const known = (spec.resourceClaims ?? []).some((claim) => claim.name === name)
-    if (!known) errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'))
+    if (!claims.has(name))
+      errors.push(invalid(at.child('name'), name, 'must match the name of an entry in `spec.resourceClaims`'))
     if (names.has(name)) errors.push({ ...invalid(at.child('name'), name, ''), type: 'FieldValueDuplicate' })
     names.add(name)
     if (resourceClaimName !== '') errors.push(...dnsSubdomain(resourceClaimName, at.child('name')))

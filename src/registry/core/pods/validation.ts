@@ -113,9 +113,11 @@ function deadlineErrors(spec: PodSpec, old: PodSpec): { errors: Errors; stop: bo
 
 function addedTolerationErrors(now: readonly Toleration[], before: readonly Toleration[]): Errors {
   const at = SPEC.child('tolerations')
-  const timeless = ({ tolerationSeconds: _, ...rest }: Toleration): Toleration => rest
-  const kept = before.every((old) => now.some((toleration) => equalButEmptyLists(timeless(old), timeless(toleration))))
-  if (!kept) return [forbidden(at, 'existing toleration can not be modified except its tolerationSeconds')]
+  const timeless = ({ key, operator, value, effect }: Toleration): string =>
+    JSON.stringify([key ?? null, operator ?? null, value ?? null, effect ?? null])
+  const kept = new Set(now.map(timeless))
+  const areKept = before.every((old) => kept.has(timeless(old)))
+  if (!areKept) return [forbidden(at, 'existing toleration can not be modified except its tolerationSeconds')]
   return tolerationErrors(now, at)
 }
 

@@ -46,8 +46,9 @@ export function clusterIPErrors(spec: ServiceSpec, old?: ServiceSpec): Errors {
 }
 
 function addressErrors(clusterIPs: readonly string[], old: ServiceSpec | undefined): Errors {
+  const known = new Set(old?.clusterIPs)
   return clusterIPs.flatMap((ip, i) => {
-    if (i > 0 || ip !== CLUSTER_IP_NONE) return legacyIP(ip, IPS.index(i), old?.clusterIPs ?? [])
+    if (i > 0 || ip !== CLUSTER_IP_NONE) return legacyIP(ip, IPS.index(i), known)
     return clusterIPs.length > 1 ? [invalid(IPS, clusterIPs, "'None' must be the first and only value")] : []
   })
 }

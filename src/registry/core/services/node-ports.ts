@@ -104,7 +104,7 @@ export function planUpdate(
   const released: number[] = []
   const before = nodePortsOf(old)
   if (hasNodePorts(old) && !hasNodePorts(spec)) released.push(...before)
-  const nodePorts = hasNodePorts(spec) ? planChangedPorts(name, spec, before, operation) : []
+  const nodePorts = hasNodePorts(spec) ? planChangedPorts(name, spec, new Set(before), operation) : []
   if (hasNodePorts(spec)) {
     const now = new Set([...nodePortsOf(spec), ...nodePorts])
     released.push(...before.filter((port) => !now.has(port)))
@@ -117,7 +117,7 @@ export function planUpdate(
 function planChangedPorts(
   name: string,
   spec: ServiceSpec,
-  before: readonly number[],
+  before: ReadonlySet<number>,
   operation: PortOperation,
 ): number[] {
   const taken = new Set<number>()
@@ -125,7 +125,7 @@ function planChangedPorts(
   return (spec.ports ?? []).map(({ nodePort = 0, protocol = '' }, i) => {
     if (nodePort === 0 && !allocates(spec)) return 0
     const given = nodePort === 0 ? takeNext(operation) : nodePort
-    if (nodePort !== 0 && !before.includes(nodePort) && !taken.has(nodePort)) {
+    if (nodePort !== 0 && !before.has(nodePort) && !taken.has(nodePort)) {
       take(name, nodePort, i, operation)
       taken.add(nodePort)
     }

@@ -141,9 +141,10 @@ function affinityErrors({ sessionAffinity, sessionAffinityConfig: config }: Serv
 }
 
 function externalIPErrors({ externalIPs = [] }: ServiceSpec, old: ServiceSpec | undefined): Errors {
+  const known = new Set(old?.externalIPs)
   return externalIPs.flatMap((ip, i) => {
     const at = SPEC.child('externalIPs').index(i)
-    const errors = legacyIP(ip, at, old?.externalIPs ?? [])
+    const errors = legacyIP(ip, at, known)
     return errors.length > 0 ? errors : routableErrors(ip, at)
   })
 }
@@ -172,7 +173,7 @@ function loadBalancerErrors({ metadata, spec = {} }: Service, old: Service | und
   if (ranges.length > 0) {
     const at = SPEC.child('LoadBalancerSourceRanges')
     if (!isLoadBalancer) errors.push(forbidden(at, LOAD_BALANCER_ONLY))
-    const known = (old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim())
+    const known = new Set((old?.spec?.loadBalancerSourceRanges ?? []).map((range) => range.trim()))
     for (const [i, range] of ranges.entries()) errors.push(...legacyCidr(range.trim(), at.index(i), known))
   } else if (annotation !== undefined) {
     const at = ANNOTATIONS.key(SOURCE_RANGES)
@@ -231,7 +232,7 @@ export function serviceStatusErrors({ spec, status }: Service, old: Service): Er
   const ingress = status?.loadBalancer?.ingress ?? []
   if (spec?.type !== 'LoadBalancer')
     return ingress.length === 0 ? [] : [forbidden(path, "may only be used when `spec.type` is 'LoadBalancer'")]
-  const known = (old.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip).filter((ip) => ip !== '')
+  const known = new Set((old.status?.loadBalancer?.ingress ?? []).map(({ ip = '' }) => ip))
   return ingress.flatMap(({ ip = '', ipMode, hostname = '' }, i) => {
     const at = path.index(i)
     const errors = ip === '' ? [] : legacyIP(ip, at.child('ip'), known)

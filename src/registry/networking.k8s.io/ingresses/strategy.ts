@@ -108,7 +108,7 @@ function classErrors({ metadata, spec }: Ingress): Errors {
 const addressesOf = (ingress: Ingress): List<IngressLoadBalancerIngress> => ingress.status?.loadBalancer?.ingress
 
 function statusErrors(object: Ingress, old: Ingress): Errors {
-  const known = (addressesOf(old) ?? []).map(({ ip = '' }) => ip)
+  const known = new Set((addressesOf(old) ?? []).map(({ ip = '' }) => ip))
   return each(addressesOf(object), FieldPath.of('status', 'loadBalancer', 'ingress'), ({ ip, hostname = '' }, at) => [
     ...optionalBy(ip, at.child('ip'), (value, path) => legacyIP(value, path, known)),
     ...optionalBy(hostname, at.child('hostname'), dnsSubdomain),

@@ -20,7 +20,7 @@ type Rule = NetworkPolicyIngressRule & NetworkPolicyEgressRule
 
 interface Known extends SelectorRules {
   /** CIDRs that the stored object has: they may stay whatever they are. */
-  readonly cidrs: readonly string[]
+  readonly cidrs: ReadonlySet<string>
 }
 
 const SPEC = FieldPath.of('spec')
@@ -129,10 +129,12 @@ export const networkPolicyRules: ResourceRules<NetworkPolicy> = {
   emptyIsChange: true,
   metadataOnUpdate: 'changes',
   setDefaults,
-  validate: (object) => specErrors(object, { cidrs: [] }),
+  validate: (object) => specErrors(object, { cidrs: new Set() }),
   validateUpdate: (object, old) => {
     return specErrors(object, {
-      cidrs: peersOf(old).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]),
+      cidrs: new Set(
+        peersOf(old).flatMap(({ peer: { ipBlock } }) => [ipBlock?.cidr ?? '', ...(ipBlock?.except ?? [])]),
+      ),
       anyValues: labelSelectorErrors(old.spec?.podSelector, SPEC).length > 0,
     })
   },

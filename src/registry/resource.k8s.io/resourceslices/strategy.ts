@@ -3,6 +3,7 @@
 import { FieldPath, invalid } from '../../../api/field-error.js'
 import type { Device, ResourceSlice, ResourceSliceSpec } from '../../../api/generated/kinds/resource.v1.js'
 import { type Errors, immutable, type List, nonnegative, positive } from '../../../api/validation/checks.js'
+import { firstByName } from '../../generic/first-by-name.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { formatTime } from '../../generic/system-fields.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
@@ -34,6 +35,7 @@ function mostDevices(devices: List<Device>): number {
 
 function errorsOf({ spec = {} }: ResourceSlice, old?: ResourceSlice): Errors {
   const before = old?.spec
+  const known = firstByName(before?.devices)
   const { pool = {}, devices, sharedCounters } = spec
   const at = SPEC.child('pool')
   return [
@@ -49,10 +51,7 @@ function errorsOf({ spec = {} }: ResourceSlice, old?: ResourceSlice): Errors {
       mostDevices(devices),
       devices,
       SPEC.child('devices'),
-      (device, path) => {
-        const known = before?.devices?.find(({ name }) => (name ?? '') === (device.name ?? ''))
-        return deviceErrors(device, known, spec.perDeviceNodeSelection === true, path)
-      },
+      (device, path) => deviceErrors(device, known.get(device.name ?? ''), spec.perDeviceNodeSelection === true, path),
       ({ name }) => name ?? '',
     ),
     ...eachOnce(

@@ -3,6 +3,7 @@
 import { duplicate, FieldPath, invalid, required } from '../../../api/field-error.js'
 import type { CSINode, CSINodeDriver } from '../../../api/generated/kinds/storage.v1.js'
 import { type Errors, each, immutable, type List, nonnegative, qualifiedName } from '../../../api/validation/checks.js'
+import { firstByName } from '../../generic/first-by-name.js'
 import type { ResourceRules } from '../../generic/resource-rules.js'
 import { keepMetadata } from '../../generic/rules-strategy.js'
 import { age, tableOf, text } from '../../generic/table-rules.js'
@@ -41,18 +42,19 @@ function validate(object: CSINode): Errors {
 
 const fixed = ({ allocatable: _, ...rest }: CSINodeDriver): Omit<CSINodeDriver, 'allocatable'> => rest
 
+function changeErrors(object: CSINode, old: CSINode): Errors {
+  const known = firstByName(old.spec?.drivers)
+  return (object.spec?.drivers ?? []).flatMap((now) => {
+    const before = known.get(now.name ?? '')
+    return before === undefined ? [] : immutable(fixed(now), fixed(before), DRIVERS)
+  })
+}
+
 export const csiNodeRules: ResourceRules<CSINode> = {
   returnDeletedObject: true,
   allowUnconditionalUpdate: false,
   validate,
-  validateUpdate: (object, old) => [
-    ...validate(object),
-    ...(old.spec?.drivers ?? []).flatMap((before) =>
-      (object.spec?.drivers ?? [])
-        .filter(({ name }) => name === before.name)
-        .flatMap((now) => immutable(fixed(now), fixed(before), DRIVERS)),
-    ),
-  ],
+  validateUpdate: (object, old) => [...validate(object), ...changeErrors(object, old)],
   status: { prepareForUpdate: keepMetadata },
   table: tableOf<CSINode>(
     text('Drivers', 'How many drivers the node has.', ({ spec }) => spec?.drivers?.length ?? 0, { type: 'integer' }),

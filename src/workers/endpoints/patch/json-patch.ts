@@ -5,7 +5,17 @@
  */
 import type { Json, JsonObject } from '../../../api/object.js'
 import { parseIndex, parsePointer } from './json-pointer.js'
-import { assertDepth, isObject, jsonEqual, jsonLength, ownValue, setMember, shallowCopy } from './json-tree.js'
+import {
+  isObject,
+  jsonEqual,
+  jsonLength,
+  MAX_DEPTH,
+  ownValue,
+  setMember,
+  shallowCopy,
+  TreeHeights,
+  tooDeep,
+} from './json-tree.js'
 import { badRequest, PatchError, PatchTestError, unprocessable } from './patch-error.js'
 
 /** The limit of kube-apiserver. */
@@ -70,8 +80,9 @@ function readOperation(operation: JsonObject): Operation {
  */
 class JsonPatchRun {
   root: Json
-  /** Containers that belong to this run alone. */
-  #own = new Set<Json>()
+  /** Containers that belong to this run alone, and stand in one place: those above such a one are of them too. */
+  readonly #own = new Set<Json>()
+  readonly #heights = new TreeHeights()
   #copiedBytes = 0
 
   constructor(root: Json) {
@@ -90,8 +101,8 @@ class JsonPatchRun {
   }
 
   #add(path: readonly string[], value: Json): void {
-    assertDepth(value, path.length)
-    const parent = this.#ownParent(path)
+    const height = this.#heightAt(path, value)
+    const parent = this.#ownParent(path, height)
     const token = lastOf(path)
     if (!Array.isArray(parent)) {
       setMember(parent, token, value)
@@ -112,14 +123,21 @@ class JsonPatchRun {
     return removed
   }
 
+  /** The height of a value that is to stand there. Throws when the document would be too deep. */
+  #heightAt(path: readonly string[], value: Json): number {
+    const height = this.#heights.of(value)
+    if (height >= 0 && path.length + height > MAX_DEPTH) throw tooDeep()
+    return height
+  }
+
   #replace(path: readonly string[], whole: boolean, value: Json): void {
-    assertDepth(value, path.length)
+    const height = this.#heightAt(path, value)
     if (whole) {
       if (typeof value !== 'object' || value === null) throw unprocessable('a document is an object or an array')
       this.root = value
       return
     }
-    const parent = this.#ownParent(path)
+    const parent = this.#ownParent(path, height)
     const token = lastOf(path)
     if (!Array.isArray(parent)) {
       setMember(parent, token, value)
@@ -138,7 +156,7 @@ class JsonPatchRun {
     this.#copiedBytes += jsonLength(value)
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw unprocessable(`more than ${MAX_COPIED_BYTES} bytes copied`)
     // From now on the value stands in two places, so that nothing in it belongs to one alone.
-    this.#own = new Set()
+    this.#disown(value)
     this.#add(path, value)
   }
 
@@ -168,12 +186,16 @@ class JsonPatchRun {
     return parent
   }
 
-  /** The container that holds the last token; it and all above it are copied first. */
-  #ownParent(path: readonly string[]): JsonObject | Json[] {
+  /**
+   * The container that holds the last token; it and all above it are copied first. What is put there has this height: -1, nothing
+   * that counts.
+   */
+  #ownParent(path: readonly string[], height = -1): JsonObject | Json[] {
     this.#parent(path)
     let container = this.#owned(this.root)
     this.root = container
-    for (const token of path.slice(0, -1)) {
+    this.#heights.raise(container, path.length + height)
+    for (const [i, token] of path.slice(0, -1).entries()) {
       if (Array.isArray(container)) {
         const index = parseIndex(token, container.length)!
         const child: JsonObject | Json[] = this.#owned(container[index]!)
@@ -184,6 +206,7 @@ class JsonPatchRun {
         setMember(container, token, child)
         container = child
       }
+      this.#heights.raise(container, path.length - i - 1 + height)
     }
     return container
   }
@@ -193,7 +216,14 @@ class JsonPatchRun {
     if (this.#own.has(container)) return container
     const copy = Array.isArray(container) ? [...container] : shallowCopy(container)
     this.#own.add(copy)
+    this.#heights.copied(container, copy)
     return copy
+  }
+
+  /** Containers in one that is not its own are not either, so no more is looked at than has been counted as copied. */
+  #disown(value: Json): void {
+    if (!this.#own.delete(value)) return
+    for (const member of Object.values(value as Record<string, Json>)) this.#disown(member)
   }
 }
 

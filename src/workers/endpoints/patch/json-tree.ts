@@ -81,6 +81,39 @@ export function assertDepth(value: Json, at = 0): void {
   }
 }
 
-function tooDeep(): Error {
+/**
+ * How high trees are, for one who changes them: each container is walked once, however often it is asked for, and whoever puts
+ * something into one says so. What is taken out is not noticed: a height is one that the tree does not exceed.
+ */
+export class TreeHeights {
+  readonly #known = new Map<Json, number>()
+
+  /** The levels of containers below the value; -1 for a scalar. Throws when there are too many. */
+  of(value: Json, depth = 0): number {
+    if (typeof value !== 'object' || value === null) return -1
+    const known = this.#known.get(value)
+    if (known !== undefined) return known
+    if (depth > MAX_DEPTH) throw tooDeep()
+    let height = 0
+    for (const member of Array.isArray(value) ? value : Object.values(value))
+      if (typeof member === 'object' && member !== null) height = Math.max(height, 1 + this.of(member, depth + 1))
+    this.#known.set(value, height)
+    return height
+  }
+
+  /** The container is at least so high now. */
+  raise(container: Json, height: number): void {
+    const known = this.#known.get(container)
+    if (known !== undefined && known < height) this.#known.set(container, height)
+  }
+
+  /** The copy is as high as what it was made of. */
+  copied(from: Json, to: Json): void {
+    const known = this.#known.get(from)
+    if (known !== undefined) this.#known.set(to, known)
+  }
+}
+
+export function tooDeep(): Error {
   return badRequest(`error decoding patch: exceeded max depth of ${MAX_DEPTH}`)
 }

@@ -3,20 +3,43 @@ import type { Json, JsonObject } from '../../../api/object.js'
 import type { TypeSchema } from '../../../api/schema.js'
 import { goText } from './go-text.js'
 import { JsonIndex } from './json-index.js'
-import { isObject, ownValue } from './json-tree.js'
+import { isObject, jsonLength, ownValue } from './json-tree.js'
 import { PatchError } from './patch-error.js'
 import type { PatchMeta } from './patch-meta.js'
 import { ItemIdentity, noMergeKey, orderMerged } from './strategic-order.js'
 
-type MergeItem = (original: JsonObject, patch: JsonObject, schema: TypeSchema) => JsonObject
-type CleanItem = (item: Json) => Json | undefined
+/** The most bytes of items that one patch may merge anew because it names them more than once: as many as a whole request may hold. */
+export const MAX_REPEATED_BYTES = 3 * 1024 * 1024
+
+/**
+ * What a patch names more than once in a list is merged as often, and each time is as long as all that is in the item: this
+ * counts how much that is in a whole patch.
+ */
+export class RepeatedMerges {
+  #bytes = 0
+
+  /** Throws when it is too much. */
+  add(item: JsonObject): void {
+    this.#bytes += jsonLength(item)
+    if (this.#bytes > MAX_REPEATED_BYTES)
+      throw new PatchError(
+        'PatchTooLarge',
+        `more than ${MAX_REPEATED_BYTES} bytes of list items that are patched again`,
+      )
+  }
+}
+
+export interface ItemMerger {
+  readonly mergeItem: (original: JsonObject, patch: JsonObject, schema: TypeSchema) => JsonObject
+  readonly cleanItem: (item: Json) => Json | undefined
+  readonly repeated: RepeatedMerges
+}
 
 export function mergeList(
   original: Json[],
   patch: Json[],
   meta: PatchMeta,
-  mergeItem: MergeItem,
-  cleanItem: CleanItem,
+  { mergeItem, cleanItem, repeated }: ItemMerger,
 ): Json[] {
   if (original.length === 0 && patch.length === 0) return original
   if (itemKind([...original, ...patch]) !== 'object') {
@@ -34,11 +57,15 @@ export function mergeList(
     if (key !== undefined && index.get(key) === undefined) index.set(key, at)
   }
   for (const [i, item] of merged.entries()) note(item, i)
+  const patched = new Set<number>()
   for (const item of special.patch) {
     const at = index.get(identity.of(item)) ?? merged.length
     const current = merged[at]
-    if (isObject(current)) merged[at] = mergeItem(current, item, meta.type)
-    else {
+    if (isObject(current)) {
+      if (patched.has(at)) repeated.add(current)
+      patched.add(at)
+      merged[at] = mergeItem(current, item, meta.type)
+    } else {
       merged.push(cleanItem(item) ?? {})
       note(merged[at]!, at)
     }

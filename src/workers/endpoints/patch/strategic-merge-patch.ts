@@ -9,7 +9,7 @@ import { JsonIndex } from './json-index.js'
 import { assertDepth, isObject, jsonEqual, ownValue, setMember, shallowCopy } from './json-tree.js'
 import { badRequest, PatchError } from './patch-error.js'
 import { metaForList, metaForObject, type PatchMeta } from './patch-meta.js'
-import { mergeList } from './strategic-list.js'
+import { mergeList, RepeatedMerges } from './strategic-list.js'
 import { ItemIdentity, orderMerged } from './strategic-order.js'
 
 const DIRECTIVE = '$patch'
@@ -21,34 +21,39 @@ const SET_ELEMENT_ORDER = '$setElementOrder'
 export function applyStrategicMergePatch(document: JsonObject, patch: Json, schema: TypeSchema): JsonObject {
   if (!isObject(patch)) throw badRequest('error decoding patch: a strategic merge patch is an object')
   assertDepth(patch)
-  return mergeObject(document, patch, schema)
+  return mergeObject(document, patch, schema, new RepeatedMerges())
 }
 
-export function mergeObject(original: JsonObject, patch: JsonObject, schema: TypeSchema): JsonObject {
+function mergeObject(
+  original: JsonObject,
+  patch: JsonObject,
+  schema: TypeSchema,
+  repeated: RepeatedMerges,
+): JsonObject {
   const directive = ownValue(patch, DIRECTIVE)
   if (directive !== undefined) return applyDirective(directive, patch)
   const merged = retainKeys(original, patch)
   const done = new Set<string>([RETAIN_KEYS])
   for (const key of Object.keys(patch))
-    if (key.startsWith(SET_ELEMENT_ORDER)) setElementOrder(merged, patch, key, schema, done)
+    if (key.startsWith(SET_ELEMENT_ORDER)) setElementOrder(merged, patch, key, { schema, done, repeated })
   for (const key of Object.keys(patch))
     if (key.startsWith(DELETE_FROM_PRIMITIVE_LIST)) deleteFromPrimitiveList(merged, patch, key, done)
   for (const key of Object.keys(patch)) {
     const value = patch[key]
     if (value === undefined || done.has(key)) continue
     if (value === null) delete merged[key]
-    else mergeMember(merged, key, value, schema)
+    else mergeMember(merged, key, value, schema, repeated)
   }
   return merged
 }
 
-function mergeMember(merged: JsonObject, key: string, value: Json, schema: TypeSchema): void {
+function mergeMember(merged: JsonObject, key: string, value: Json, schema: TypeSchema, repeated: RepeatedMerges): void {
   const current = ownValue(merged, key)
   if (isObject(value) && isObject(current)) {
     const meta = metaForObject(schema, key)
-    setMember(merged, key, meta.strategy === 'replace' ? value : mergeObject(current, value, meta.type))
+    setMember(merged, key, meta.strategy === 'replace' ? value : mergeObject(current, value, meta.type, repeated))
   } else if (Array.isArray(value) && Array.isArray(current)) {
-    setMember(merged, key, mergeListMember(current, value, metaForList(schema, key)))
+    setMember(merged, key, mergeListMember(current, value, metaForList(schema, key), repeated))
   } else {
     const added = withoutDirectives(value)
     if (added === undefined) delete merged[key]
@@ -56,9 +61,13 @@ function mergeMember(merged: JsonObject, key: string, value: Json, schema: TypeS
   }
 }
 
-function mergeListMember(current: Json[], patch: Json[], meta: PatchMeta): Json[] {
+function mergeListMember(current: Json[], patch: Json[], meta: PatchMeta, repeated: RepeatedMerges): Json[] {
   if (meta.strategy === 'replace') return patch
-  return mergeList(current, patch, meta, mergeObject, withoutDirectives)
+  return mergeList(current, patch, meta, {
+    mergeItem: (item, change, type) => mergeObject(item, change, type, repeated),
+    cleanItem: withoutDirectives,
+    repeated,
+  })
 }
 
 function applyDirective(directive: Json, patch: JsonObject): JsonObject {
@@ -111,8 +120,7 @@ function setElementOrder(
   merged: JsonObject,
   patch: JsonObject,
   key: string,
-  schema: TypeSchema,
-  done: Set<string>,
+  { schema, done, repeated }: { schema: TypeSchema; done: Set<string>; repeated: RepeatedMerges },
 ): void {
   done.add(key)
   const order = patch[key]
@@ -127,14 +135,19 @@ function setElementOrder(
   const identity = new ItemIdentity(meta.mergeKey)
   if (change !== undefined) checkOrder(change, order, identity)
   done.add(field)
-  const list = mergedForOrder(current, change, meta)
+  const list = mergedForOrder(current, change, meta, repeated)
   setMember(merged, field, orderMerged(list, order, current ?? [], identity))
 }
 
-function mergedForOrder(current: Json[] | undefined, change: Json[] | undefined, meta: PatchMeta): Json[] {
+function mergedForOrder(
+  current: Json[] | undefined,
+  change: Json[] | undefined,
+  meta: PatchMeta,
+  repeated: RepeatedMerges,
+): Json[] {
   if (change === undefined) return current ?? []
   if (current === undefined) return withoutDirectives(change) as Json[]
-  return mergeListMember(current, change, meta)
+  return mergeListMember(current, change, meta, repeated)
 }
 
 /** Every item that the patch sets must be in the order list, in the same order. */

@@ -3,6 +3,7 @@ import type { Json } from '#keelson/api/object.js'
 import { applyJsonPatch, MAX_OPERATIONS } from '#keelson/workers/endpoints/patch/json-patch.js'
 import { jsonEqual } from '#keelson/workers/endpoints/patch/json-tree.js'
 import { isPatchError, patchStatusError } from '#keelson/workers/endpoints/patch/patch-error.js'
+import { isLinear } from '../../../support/growth.js'
 import { EDGE_CASES, type JsonPatchCase, RFC_CASES } from './json-patch-cases.js'
 
 function failure(run: () => unknown): { code: string; status: number } {
@@ -75,4 +76,53 @@ t.test('limits the number of operations and the copied bytes', async (t) => {
 t.test('answers 400, 422 or 413 as the API server does', async (t) => {
   t.equal(failure(() => applyJsonPatch({}, { op: 'add' })).status, 400)
   t.equal(failure(() => applyJsonPatch({}, [{ op: 'explode', path: '/x' }])).status, 422)
+})
+
+/** A document whose `wide` has as many members as the patch has operations: what looks at all of them each time is quadratic. */
+const wideRun =
+  (operations: (i: number) => Json[], wide: (size: number) => Json) =>
+  (size: number): [Json, Json] => [
+    { wide: wide(size), scalar: 1 },
+    Array.from({ length: size / 2 }, (_, i) => operations(i)).flat(),
+  ]
+const members = (size: number): Json => Object.fromEntries(Array.from({ length: size }, (_, i) => [`k${i}`, 'v']))
+const items = (size: number): Json => Array.from({ length: size }, () => ({}))
+const run = ([document, patch]: [Json, Json]): unknown => applyJsonPatch(document, patch)
+
+t.test('many operations on what is wide take time by what they change', async (t) => {
+  const copied = wideRun(
+    (i) => [
+      { op: 'copy', from: '/scalar', path: '/other' },
+      { op: 'add', path: `/wide/n${i}`, value: 'v' },
+    ],
+    members,
+  )
+  t.ok(isLinear(2000, copied, run), 'a copy of something else leaves what was changed before as the own')
+  const moved = wideRun(
+    () => [
+      { op: 'move', from: '/wide', path: '/elsewhere' },
+      { op: 'move', from: '/elsewhere', path: '/wide' },
+    ],
+    items,
+  )
+  t.ok(isLinear(2000, moved, run), 'what is moved is not measured anew')
+})
+
+t.test('what was copied belongs to two places', async (t) => {
+  const result = applyJsonPatch({ a: { b: [1] } }, [
+    { op: 'add', path: '/a/b/-', value: 2 },
+    { op: 'copy', from: '/a', path: '/c' },
+    { op: 'add', path: '/a/b/-', value: 3 },
+    { op: 'add', path: '/c/b/-', value: 4 },
+  ])
+  t.same(result, { a: { b: [1, 2, 3] }, c: { b: [1, 2, 4] } })
+})
+
+t.test('a document gets too deep by no way round', async (t) => {
+  const step = (from: string, path: string): Json => ({ op: 'move', from, path })
+  const grow: Json[] = [{ op: 'add', path: '/a', value: { x: {} } }]
+  // Each time the tree stands below a new one: what was known of its height is no longer true.
+  for (let i = 0; i < 999; i++) grow.push({ op: 'add', path: '/b', value: {} }, step('/a', '/b/x'), step('/b', '/a'))
+  t.equal(failure(() => applyJsonPatch({}, grow.slice(0, 3 * 990))).code, 'none')
+  t.equal(failure(() => applyJsonPatch({}, grow)).code, 'PatchBadRequest')
 })
