@@ -12,6 +12,7 @@ import { check } from './check/verdict.js'
 import { CHECKS } from './load/workload.js'
 import { FAULTS } from './rig/faults.js'
 import type { StorageKind } from './rig/rig.js'
+import { canMount } from './rig/small-disk.js'
 import { type Outcome, runFaults } from './run.js'
 
 const { values } = parseArgs({
@@ -58,7 +59,7 @@ async function runAll(): Promise<number> {
     const seed = Number(values.seed) + i
     const [seconds, pauseMs, storage] = [Number(values.seconds), Number(values['pause-ms']), storageOf(seed)]
     const begunMs = performance.now()
-    const outcome = await runFaults({ seed, seconds, storage, only, keep: values.keep, pauseMs })
+    const outcome = await runFaults({ seed, seconds, storage, only, keep: values.keep, pauseMs, smallDisks: canMount })
     const line = lineOf(outcome, storage, commit, Math.round((performance.now() - begunMs) / 1000))
     if (line.verdict !== 'no violation') failed++
     process.send?.(line)

@@ -1,9 +1,7 @@
 /** One run: a rig, the load, the faults of a seed, then everything is healed and the history is checked. */
-import { setMaxListeners } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { pause } from '../attack/attack.js'
 import { Random } from '../support/fuzz.js'
 import { toLines, type Violation } from './check/history.js'
 import { check } from './check/verdict.js'
@@ -11,6 +9,7 @@ import { ServerAddress } from './load/http-exchange.js'
 import { Recorder } from './load/recorder.js'
 import { CHECKS, PAUSE_MS, Workload } from './load/workload.js'
 import { type PlannedFault, planOf, told } from './plan.js'
+import { AwakeClock } from './rig/awake-clock.js'
 import { Rig, type StorageKind } from './rig/rig.js'
 
 export interface RunOptions {
@@ -23,6 +22,8 @@ export interface RunOptions {
   readonly keep: string
   /** Between two requests of a client, at most. */
   readonly pauseMs?: number
+  /** Data lies on disks of their own that can be filled: for root alone. */
+  readonly smallDisks?: boolean
 }
 
 export interface Outcome {
@@ -46,6 +47,7 @@ export async function runFaults({
   only,
   keep,
   pauseMs = PAUSE_MS,
+  smallDisks = false,
 }: RunOptions): Promise<Outcome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-faults-'))
   const plan = planOf(seed, seconds, storage, only)
@@ -53,7 +55,7 @@ export async function runFaults({
   let violations: Violation[] = []
   let broken: string | undefined
   try {
-    violations = await lived(folder, plan, recorder, { seed, seconds, storage, pauseMs })
+    violations = await lived(folder, plan, recorder, { seed, seconds, storage, pauseMs, smallDisks })
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   }
@@ -69,16 +71,17 @@ async function lived(
   folder: string,
   plan: readonly PlannedFault[],
   recorder: Recorder,
-  { seed, seconds, storage, pauseMs }: Required<Pick<RunOptions, 'seed' | 'seconds' | 'storage' | 'pauseMs'>>,
+  { seed, seconds, storage, pauseMs, smallDisks }: Required<Omit<RunOptions, 'only' | 'keep'>>,
 ): Promise<Violation[]> {
-  const rig = await Rig.start(storage, folder)
+  const rig = await Rig.start(storage, folder, smallDisks)
+  const clock = AwakeClock.start()
   try {
     const servers = rig.servers.map(({ name, link }) => new ServerAddress(name, link.url))
     const workload = new Workload({ servers, recorder, seed, families: true, widgets: true, pauseMs })
     await workload.prepare()
     const over = new AbortController()
     const running = workload.run(over.signal)
-    await Promise.all([inflict(rig, plan), pause(seconds * 1000, over.signal)])
+    await Promise.all([inflict(rig, plan, clock), clock.sleep(seconds * 1000)])
     over.abort()
     await rig.heal()
     await running
@@ -86,19 +89,18 @@ async function lived(
     const ended = rig.unexpected.map((what) => ({ property: 'runs on', what }))
     return [...check(recorder.records, CHECKS), ...problems.map((what) => ({ property: 'families', what })), ...ended]
   } finally {
+    clock.stop()
     await rig.stop()
   }
 }
 
 /** Each fault in its time; one that is still there when the next begins goes on beside it. */
-async function inflict(rig: Rig, plan: readonly PlannedFault[]): Promise<void> {
-  const never = new AbortController().signal
-  setMaxListeners(0, never)
+async function inflict(rig: Rig, plan: readonly PlannedFault[], clock: AwakeClock): Promise<void> {
   await Promise.all(
     plan.map(async ({ fault, atMs, forMs, seed }) => {
-      await pause(atMs, never)
+      await clock.sleep(atMs)
       const end = await fault.begin(rig, new Random(seed))
-      await pause(forMs, never)
+      await clock.sleep(forMs)
       await end()
     }),
   )

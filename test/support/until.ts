@@ -10,14 +10,23 @@ export interface Wait {
   readonly everyMs?: number
 }
 
+/**
+ * A turn of looking and waiting counts as no more: a process that was frozen for minutes, with everything that it waits for, has not waited.
+ */
+const LONGEST_TURN_MS = 1000
+
 /** Resolves once the condition holds, looking again every so often; past the deadline it says what did not come. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   { what, deadlineMs = DEADLINE_MS, everyMs = 1 }: Wait,
 ): Promise<void> {
-  const deadline = performance.now() + deadlineMs
+  let leftMs = deadlineMs
+  let turnMs = performance.now()
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`waited ${deadlineMs} ms in vain for: ${what}`)
+    const nowMs = performance.now()
+    leftMs -= Math.min(nowMs - turnMs, LONGEST_TURN_MS)
+    turnMs = nowMs
+    if (leftMs < 0) throw new Error(`waited ${deadlineMs} ms in vain for: ${what}`)
     await sleep(everyMs)
   }
 }

@@ -16,12 +16,12 @@ import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import { addressOf, Http2Connection } from './http2/connection.js'
 import { encodeHeaders } from './http2/hpack.js'
 import type { Http2Stream, StreamHandlers } from './http2/stream.js'
-import type { TlsOptions } from './tls-options.js'
+import type { TlsSource } from './tls-options.js'
 import { UnaryCall, type UnaryOptions } from './unary-call.js'
 
 /** What the channels of one cluster have in common. */
 export interface ChannelSettings {
-  readonly tls?: TlsOptions | undefined
+  readonly tls?: TlsSource | undefined
   /** How a server is connected to, when it is not directly. */
   readonly dial?: Dial | undefined
   readonly clock: Clock
@@ -100,7 +100,7 @@ export class GrpcChannel {
     const { url, tls } = this.#options
     return new Http2Connection({
       url,
-      tls,
+      tls: tls?.(),
       socket,
       streamWindowBytes: STREAM_WINDOW_BYTES,
       connectionWindowBytes: CONNECTION_WINDOW_BYTES,

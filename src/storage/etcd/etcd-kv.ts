@@ -45,12 +45,12 @@ import {
 } from './messages.js'
 import { withPreviousValues } from './previous-values.js'
 import { MAX_REPLY_BYTES, RangePager } from './range-pager.js'
-import type { TlsOptions } from './tls-options.js'
+import type { TlsSource } from './tls-options.js'
 
 export interface EtcdKVOptions {
   /** The servers of one cluster: `https://host:2379` or `http://…`. */
   readonly endpoints: readonly string[]
-  readonly tls?: TlsOptions | undefined
+  readonly tls?: TlsSource | undefined
   /** How servers are connected to, when it is not directly. */
   readonly dial?: Dial | undefined
   readonly clock?: Clock

@@ -99,7 +99,7 @@ export class OwnerCluster {
     const { transport } = config
     const kv = new EtcdKV({
       endpoints: transport.servers,
-      tls: loadTlsOptions(transport),
+      tls: loadTlsOptions(transport, logger),
       dial: dialThrough(transport.egress),
       clock,
       logger,

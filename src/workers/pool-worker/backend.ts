@@ -59,7 +59,7 @@ function embedded(cache: CacheClient): KV {
 function etcd({ transport }: StorageConfig, cluster: number, cache: CacheClient, logger: Logger): KV {
   return new EtcdKV({
     endpoints: transport.servers,
-    tls: loadTlsOptions(transport),
+    tls: loadTlsOptions(transport, logger),
     dial: dialThrough(transport.egress),
     logger,
     onDraft: (key, value, { body, ...draft }) =>

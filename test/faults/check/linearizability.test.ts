@@ -102,6 +102,24 @@ t.test('a search that takes too long says so', async (t) => {
   t.same(linearize(RIGHT['an unanswered write happened']!, 1), { verdict: 'undecided' })
 })
 
+t.test('hundreds of unanswered writes that nobody saw leave nothing undecided', async (t) => {
+  const history: Operation[] = [op('create', [0, 1], 'ok', { token: 'a', revision: 5, finalizers: false })]
+  for (let i = 0; i < 300; i++) {
+    const verb = (['patch', 'delete', 'apply', 'update', 'create'] as const)[i % 5]!
+    const expected = verb === 'update' ? { expected: 5 } : {}
+    history.push(op(verb, [10 + i], 'unknown', { ...(verb !== 'delete' && { token: `u${i}` }), ...expected }))
+  }
+  const conflict = op('update', [400, 401], 'conflict', { token: 'b', expected: 5 })
+  t.equal(linearize([...history, conflict]).verdict, 'yes', 'one of them explains a conflict')
+  const written = op('update', [402, 403], 'ok', { token: 'c', expected: 9, revision: 10 })
+  t.equal(linearize([...history, conflict, written, read([404, 405], 'c', 10)]).verdict, 'yes')
+  t.equal(
+    linearize([...history, conflict, written, read([404, 405], 'a', 5)]).verdict,
+    'no',
+    'none explains a stale read',
+  )
+})
+
 t.test('an unanswered write that somebody saw has happened by then', async (t) => {
   const history = [created, op('patch', [2], 'unknown', { token: 'b' }), read([8, 9], 'b', 7)]
   t.match(registers(history).get(KEY)?.[1], { result: 'ok', returnedMs: 9 })

@@ -24,6 +24,9 @@ export type Search =
   /** The budget of steps is spent. */
   | { readonly verdict: 'undecided' }
 
+/** Instead of the token of a write that was not answered and that nobody saw. */
+const UNSEEN = '?'
+
 /** Histories of a key are short and mostly decided in a few steps an operation; this many mean that a key was used too long. */
 const STEPS = 2_000_000
 
@@ -32,11 +35,17 @@ const STEPS = 2_000_000
  * first whether the others can be put in order as if those had never happened, then with those that somebody has seen: each is a choice
  * that the full search has too, so a yes is a yes. Only the full search can say no.
  */
-export function linearize(operations: readonly Operation[], steps = STEPS): Search {
-  const seen = new Set(operations.map((operation) => operation.seen?.token))
+export function linearize(given: readonly Operation[], steps = STEPS): Search {
+  const seen = new Set(given.map((operation) => operation.seen?.token))
+  // What nobody saw of an unanswered write cannot be told from what nobody saw of another.
+  const operations = given.map((operation) =>
+    operation.result === 'unknown' && operation.token !== undefined && !seen.has(operation.token)
+      ? { ...operation, token: UNSEEN }
+      : operation,
+  )
   const choices = [
     operations.filter(({ result }) => result !== 'unknown'),
-    operations.filter(({ result, token }) => result !== 'unknown' || token === undefined || seen.has(token)),
+    operations.filter(({ result, token }) => result !== 'unknown' || token !== UNSEEN),
   ]
   for (const some of choices)
     if (some.length < operations.length) {
@@ -46,13 +55,17 @@ export function linearize(operations: readonly Operation[], steps = STEPS): Sear
   return order(operations, steps)
 }
 
-function order(operations: readonly Operation[], steps: number): Search {
+function order(some: readonly Operation[], steps: number): Search {
+  // What may be left out stands behind what may not: so the memory of what was done falls into two.
+  const answered = some.filter(({ result }) => result !== 'unknown')
+  const operations = [...answered, ...some.filter(({ result }) => result === 'unknown')]
   if (operations.length === 0) return { verdict: 'yes' }
   const head = moments(operations)
-  let open = operations.filter(({ result }) => result !== 'unknown').length
+  const alike = alikeBefore(operations)
+  let open = answered.length
   let state = ABSENT
   const done = new Array<string>(operations.length).fill('0')
-  const tried = new Set<string>()
+  const tried = new Map<string, string[]>()
   const path: { readonly call: Moment; readonly before: typeof state }[] = []
   let longest: Operation[] = []
   let stuck: Operation | undefined
@@ -60,10 +73,13 @@ function order(operations: readonly Operation[], steps: number): Search {
   for (let left = steps; open > 0; left--) {
     if (left === 0) return { verdict: 'undecided' }
     if (moment?.isCall === true) {
-      const after = step(state, moment.operation)
-      if (after !== undefined && isNew(tried, done, moment.index, stateKey(after))) {
+      const { index, operation } = moment
+      const after = step(state, operation)
+      // Whatever may be left out is not tried where it changes nothing, nor before one like it that may go first.
+      const isIdle = operation.result === 'unknown' && (after === state || isLate(alike[index], done))
+      if (!isIdle && after !== undefined && isNew(tried, done, answered.length, [index, stateKey(after)])) {
         path.push({ call: moment, before: state })
-        if (moment.operation.result !== 'unknown') open--
+        if (operation.result !== 'unknown') open--
         state = after
         lift(moment)
         moment = head.next
@@ -85,16 +101,52 @@ function order(operations: readonly Operation[], steps: number): Search {
   return { verdict: 'yes' }
 }
 
-/** Marks the operation as done; false, and not marked, when this set of operations has led to this state before. */
-function isNew(tried: Set<string>, done: string[], index: number, state: string): boolean {
+/**
+ * Marks the operation as done; false, and not marked, when the same answered operations have led to this state before by none but
+ * unanswered ones that are done here too: whatever can follow here could follow there.
+ */
+function isNew(
+  tried: Map<string, string[]>,
+  done: string[],
+  answered: number,
+  [index, state]: readonly [number, string],
+): boolean {
   done[index] = '1'
-  const key = `${done.join('')} ${state}`
-  if (tried.has(key)) {
+  const all = done.join('')
+  const key = `${all.slice(0, answered)} ${state}`
+  const unanswered = all.slice(answered)
+  const before = tried.get(key)
+  if (before?.some((fewer) => isWithin(fewer, unanswered)) === true) {
     done[index] = '0'
     return false
   }
-  tried.add(key)
+  if (before === undefined) tried.set(key, [unanswered])
+  else before.push(unanswered)
   return true
+}
+
+function isWithin(fewer: string, more: string): boolean {
+  for (let i = 0; i < fewer.length; i++) if (fewer[i] === '1' && more[i] === '0') return false
+  return true
+}
+
+/** The one like it that was asked for before is still to come. */
+const isLate = (before: number | undefined, done: readonly string[]): boolean =>
+  before !== undefined && done[before] === '0'
+
+/** Of each unanswered operation: the one that was asked for last before it and would do the same, so that either may stand for the other. */
+function alikeBefore(operations: readonly Operation[]): (number | undefined)[] {
+  const last = new Map<string, number>()
+  const before = new Array<number | undefined>(operations.length).fill(undefined)
+  const byCall = [...operations.keys()].sort((a, b) => operations[a]!.calledMs - operations[b]!.calledMs || a - b)
+  for (const index of byCall) {
+    const { result, verb, token, expected, finalizers } = operations[index]!
+    if (result !== 'unknown') continue
+    const kind = `${verb} ${token} ${expected} ${finalizers}`
+    before[index] = last.get(kind)
+    last.set(kind, index)
+  }
+  return before
 }
 
 function moments(operations: readonly Operation[]): Moment {

@@ -111,7 +111,7 @@ export class EtcdMember {
   async served(): Promise<void> {
     await until(async () => Number((await this.call<{ leader?: string }>('maintenance/status'))?.leader ?? 0) > 0, {
       what: `${this.name} to have a leader`,
-      deadlineMs: 120_000,
+      deadlineMs: 600_000,
       everyMs: 100,
     })
   }

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'tap'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
+import { loadTlsOptions } from '#keelson/storage/etcd/tls-options.js'
 import { EtcdServer, skipWithoutEtcd } from '../../support/etcd-server.js'
+import { until } from '../../support/until.js'
 
 const opensslAvailable = spawnSync('openssl', ['version']).status === 0
 const skip = skipWithoutEtcd || (opensslAvailable ? false : 'openssl is not on the PATH')
@@ -76,7 +78,7 @@ test('etcd over TLS with client certificates', { skip }, async (t) => {
   const client = { cert: ca.pem('client', 'crt'), key: ca.pem('client', 'key') }
 
   t.test('reads, writes, watches and leases with the right certificates', async (t) => {
-    const kv = new EtcdKV({ endpoints: [server.endpoint], tls: { ca: ca.pem('ca', 'crt'), ...client } })
+    const kv = new EtcdKV({ endpoints: [server.endpoint], tls: () => ({ ca: ca.pem('ca', 'crt'), ...client }) })
     t.teardown(() => kv.close())
     const lease = await kv.grantLease(60)
     const { revision } = await kv.optimisticPut('/a', Buffer.from('1'), 0, { lease })
@@ -88,7 +90,7 @@ test('etcd over TLS with client certificates', { skip }, async (t) => {
 
   const refused = (title: string, tls: { ca?: Buffer; cert?: Buffer; key?: Buffer }): void => {
     t.test(title, async (t) => {
-      const kv = new EtcdKV({ endpoints: [server.endpoint], tls, timeoutMs: 500 })
+      const kv = new EtcdKV({ endpoints: [server.endpoint], tls: () => tls, timeoutMs: 500 })
       t.teardown(() => kv.close())
       await t.rejects(kv.get('/a'), { code: 'unreachable' })
     })
@@ -99,5 +101,28 @@ test('etcd over TLS with client certificates', { skip }, async (t) => {
     cert: otherCa.pem('stranger', 'crt'),
     key: otherCa.pem('stranger', 'key'),
   })
+
+  t.test('files that are replaced are used by the next connection, once they go together', async (t) => {
+    const use = (name: string, kind: string) => copyFileSync(ca.file(name, kind), path.join(folder, `used.${kind}`))
+    for (const kind of ['crt', 'key']) use('stranger', kind)
+    const [certFile, keyFile] = ['crt', 'key'].map((kind) => path.join(folder, `used.${kind}`)) as [string, string]
+    const transport = { servers: [server.endpoint], trustedCaFile: ca.file('ca', 'crt'), certFile, keyFile }
+    const tls = loadTlsOptions(transport)!
+    const kv = new EtcdKV({ endpoints: transport.servers, tls, timeoutMs: 500 })
+    t.teardown(() => kv.close())
+    await t.rejects(kv.get('/a'), { code: 'unreachable' })
+    use('client', 'crt')
+    t.match(tls().cert, ca.pem('stranger', 'crt'), 'half of a pair is not used')
+    use('client', 'key')
+    const answered = (): Promise<boolean> =>
+      kv.get('/a').then(
+        () => true,
+        () => false,
+      )
+    await until(answered, { what: 'an answer by the new certificate' })
+    rmSync(certFile)
+    t.match(tls().cert, ca.pem('client', 'crt'), 'a file that is gone for a moment changes nothing')
+  })
+
   refused('a server that an unknown authority signed is not trusted', { ca: otherCa.pem('other-ca', 'crt'), ...client })
 })
