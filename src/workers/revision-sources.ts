@@ -15,7 +15,7 @@ export function openRevisionSources(
     if (type === 'embedded') return undefined
     return new EtcdRevisionSource({
       endpoints: transport.servers,
-      tls: loadTlsOptions(transport),
+      tls: loadTlsOptions(transport, logger),
       dial: dialThrough(transport.egress),
       logger,
     })

@@ -13,11 +13,11 @@ import { CHANNEL_DEFAULTS, RECONNECT_DEFAULTS } from './channel-defaults.js'
 import { Endpoints } from './endpoints.js'
 import { isServerTrouble } from './etcd-error.js'
 import { decodeRevision, encodeRange, NO_KEY, RANGE } from './messages.js'
-import type { TlsOptions } from './tls-options.js'
+import type { TlsSource } from './tls-options.js'
 
 export interface EtcdRevisionSourceOptions {
   readonly endpoints: readonly string[]
-  readonly tls?: TlsOptions | undefined
+  readonly tls?: TlsSource | undefined
   readonly dial?: Dial | undefined
   readonly clock?: Clock
   readonly logger?: Logger
