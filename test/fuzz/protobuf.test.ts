@@ -1,3 +1,4 @@
+import { inspect, isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { BuiltinSchemas } from '#keelson/api/builtin-schema.js'
 import { Catalogue } from '#keelson/api/catalogue.js'
@@ -5,7 +6,7 @@ import { decodeTree } from '#keelson/api/json/decode.js'
 import { encodeText } from '#keelson/api/json/encode.js'
 import type { JsonObject } from '#keelson/api/object.js'
 import { decodeMessage } from '#keelson/api/protobuf/decode-message.js'
-import { encodeMessage } from '#keelson/api/protobuf/encode-message.js'
+import { encodeChecked, encodeMessage } from '#keelson/api/protobuf/encode-message.js'
 import { decodeEnvelope, encodeProtobuf } from '#keelson/api/protobuf/envelope.js'
 import { ProtobufError } from '#keelson/api/protobuf/protobuf-error.js'
 import type { StructSchema } from '#keelson/api/schema.js'
@@ -90,5 +91,81 @@ t.test('mutated envelopes: a kind and bytes, or a ProtobufError', (t) => {
   const random = new Random(fuzzSeed())
   const valid = encodeProtobuf({ kind: 'Pod', apiVersion: 'v1' }, schemas.kind('', 'v1', 'Pod')!)
   for (let round = 0; round < fuzzRounds(5000); round++) attempt(() => decodeEnvelope(mutate(random, valid)))
+  t.end()
+})
+
+/** As requests and code leave trees: members that are null, empty, zero or unknown, and texts that are not canonical. */
+function spoil(random: Random, tree: JsonObject): void {
+  const places: { object: JsonObject; key: string }[] = []
+  const gather = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (!Array.isArray(value)) for (const key of Object.keys(value)) places.push({ object: value as JsonObject, key })
+    for (const item of Object.values(value)) gather(item)
+  }
+  gather(tree)
+  if (places.length === 0) return
+  const { object, key } = random.pick(places)
+  const { [key]: before } = object
+  switch (random.below(9)) {
+    case 0:
+      object[key] = null
+      return
+    case 1:
+      delete object[key]
+      return
+    case 2:
+      object['notAField'] = 1
+      return
+    case 3:
+      Object.assign(object, { [key]: undefined })
+      return
+    case 4:
+      object[key] = -0
+      return
+    case 5:
+      object[key] = `${typeof before === 'string' ? before : ''}\ud800`
+      return
+    case 6:
+      object[key] = random.pick(['', '1000m', '1024Mi', '0001-01-01T00:00:00Z', '2026-02-30T00:00:00Z', '60m', 'AB=='])
+      return
+    case 7:
+      object[key] = Array.isArray(before)
+        ? []
+        : typeof before === 'object'
+          ? {}
+          : typeof before === 'number'
+            ? 0
+            : false
+      return
+    default:
+      if (Array.isArray(before)) before.push(null)
+      else object[key] = 9007199254740993n
+  }
+}
+
+t.test('a tree that is said to be canonical is what its bytes are read as', (t) => {
+  const random = new Random(fuzzSeed())
+  const counts = { canonical: 0, spoiled: 0, certain: 0 }
+  const rounds = fuzzRounds(6000)
+  for (let round = 0; round < rounds; round++) {
+    const schema = random.pick(types)
+    const sample = sampleObject(schema, { random, chance: random.pick([3, 10, 30]) })
+    const tree = attempt(() => decodeMessage(encodeMessage(sample, schema), schema))
+    if (tree === undefined) continue
+    const spoils = random.below(3)
+    for (let i = 0; i < spoils; i++) spoil(random, tree)
+    const encoded = attempt(() => encodeChecked(tree, schema))
+    if (encoded === undefined) continue
+    const read = attempt(() => decodeMessage(encoded.bytes, schema))
+    const isSame =
+      read !== undefined && isDeepStrictEqual(read, tree) && encodeText(read, schema) === encodeText(tree, schema)
+    if (encoded.isCanonical && !isSame)
+      t.fail(`not what is read: ${inspect({ tree, read }, { depth: 20 })} of ${schema.name}`)
+    if (isSame) counts.canonical++
+    else counts.spoiled++
+    if (encoded.isCanonical) counts.certain++
+  }
+  t.ok(counts.spoiled > rounds / 10, `${counts.spoiled} of ${rounds} were spoiled`)
+  t.ok(counts.certain > counts.canonical / 4, `${counts.certain} of ${counts.canonical} were seen to be canonical`)
   t.end()
 })

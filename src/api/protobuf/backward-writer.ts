@@ -8,9 +8,12 @@ const FIRST_SIZE = 16 * 1024
 const KEPT_SIZE = 1024 * 1024
 /** Up to this length a loop over the characters is faster than the call into the runtime. */
 const SHORT = 40
+const LONE_SURROGATE = /\p{Surrogate}/u
 const TWO_32 = 4294967296
 
 export class BackwardWriter {
+  /** A note of whoever writes: so far, reading what is written gives what was given. The writer itself says of strings when it does not. */
+  isCanonical = true
   #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE)
   /** The first byte that is written. */
   #at = FIRST_SIZE
@@ -29,6 +32,7 @@ export class BackwardWriter {
   }
 
   reset(): void {
+    this.isCanonical = true
     if (this.#bytes.length > KEPT_SIZE) this.#bytes = Buffer.allocUnsafeSlow(FIRST_SIZE)
     this.#at = this.#bytes.length
   }
@@ -86,6 +90,8 @@ export class BackwardWriter {
     const { length } = text
     if (length > SHORT || !this.#ascii(text, length)) {
       const size = Buffer.byteLength(text)
+      // A surrogate without its other half is written as the replacement character.
+      if (size !== length && LONE_SURROGATE.test(text)) this.isCanonical = false
       if (this.#at < size) this.#grow(size)
       this.#at -= size
       this.#bytes.write(text, this.#at, size, 'utf8')

@@ -7,7 +7,7 @@ import type { StructSchema } from '../schema.js'
 import type { BackwardWriter } from './backward-writer.js'
 import { ByteReader } from './byte-reader.js'
 import { decodeFrom } from './decode-message.js'
-import { encodeMessage } from './encode-message.js'
+import { type CheckedMessage, encodeChecked, encodeMessage } from './encode-message.js'
 import { ProtobufError } from './protobuf-error.js'
 
 /** k8s and a zero byte. */
@@ -36,7 +36,12 @@ export const isProtobuf = (bytes: Uint8Array): boolean =>
 
 /** The object in its envelope, named as it names itself. */
 export function encodeProtobuf(object: KubeObject | JsonObject, schema: StructSchema): Buffer {
-  return encodeMessage(object, schema, {
+  return encodeCheckedProtobuf(object, schema).bytes
+}
+
+/** The same, and whether reading gives the object. */
+export function encodeCheckedProtobuf(object: KubeObject | JsonObject, schema: StructSchema): CheckedMessage {
+  return encodeChecked(object, schema, {
     after: TAIL,
     before: (writer, messageLength) => {
       writer.varint(messageLength)

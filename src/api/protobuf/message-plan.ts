@@ -7,7 +7,7 @@
  * the same object as those around it.
  */
 import { lookupTable } from '../../lib/lookup-table.js'
-import { type FieldPlan, planOf, type StructPlan } from '../json/type-plan.js'
+import { type FieldPlan, planOf, type StructPlan, zeroValue } from '../json/type-plan.js'
 import type { FieldSchema, ScalarSchema, StructSchema, TypeSchema } from '../schema.js'
 
 /** How one value is written. */
@@ -50,6 +50,8 @@ interface FieldFacts {
   readonly shape: Shape
   readonly always: boolean
   readonly dropsZero: boolean
+  readonly keepsAbsence: boolean
+  readonly keepsNull: boolean
   readonly message: (() => MessagePlan) | undefined
 }
 
@@ -67,6 +69,10 @@ export class MessageField {
   readonly always: boolean
   /** Decoded: the zero value is left out. */
   readonly dropsZero: boolean
+  /** Absent, it is absent when it is read again, unless the message puts it in (its plan's `filled`). */
+  readonly keepsAbsence: boolean
+  /** Null, it is null when it is read again. */
+  readonly keepsNull: boolean
   readonly #make: (() => MessagePlan) | undefined
   #message: MessagePlan | undefined
 
@@ -79,6 +85,8 @@ export class MessageField {
     this.tag = facts.number * 8 + this.wire
     this.always = facts.always
     this.dropsZero = facts.dropsZero
+    this.keepsAbsence = facts.keepsAbsence
+    this.keepsNull = facts.keepsNull
     this.#make = facts.message
   }
 
@@ -146,8 +154,16 @@ const embeddedField = (number: number, message: MessagePlan): MessageField =>
     shape: Shape.single,
     always: true,
     dropsZero: false,
+    keepsAbsence: true,
+    keepsNull: false,
     message: () => message,
   })
+
+/** Whose zero values are left out when they are read. */
+const DROPPED: ReadonlySet<Op> = new Set([Op.string, Op.boolean, Op.int32, Op.int64, Op.double])
+
+const isFilledWithNull = ({ absent, type }: FieldPlan): boolean =>
+  absent === 'null' || (absent === 'zero' && zeroValue(type) === null)
 
 function fieldOf(owner: StructSchema, field: FieldSchema, number: number, json: FieldPlan): MessageField {
   const { type, wire, presence } = field
@@ -157,13 +173,17 @@ function fieldOf(owner: StructSchema, field: FieldSchema, number: number, json: 
   const shape = type.kind === 'map' ? Shape.map : isList ? Shape.list : Shape.single
   const mayBeNil = shape !== Shape.single || op === Op.bytes || op === Op.strings
   const schema = schemaOf(owner, value)
+  const always = !mayBeNil && presence?.pointer === false
+  const zeroIsNothing = op === Op.time || op === Op.microTime || op === Op.raw || op === Op.fieldSet
   return new MessageField({
     name: field.name,
     number,
     op,
     shape,
-    always: !mayBeNil && presence?.pointer === false,
+    always,
     dropsZero: json.dropsZero,
+    keepsAbsence: !always || zeroIsNothing || (json.dropsZero && DROPPED.has(op)),
+    keepsNull: (!always || zeroIsNothing) && isFilledWithNull(json),
     message: schema === undefined ? undefined : () => messagePlan(schema),
   })
 }

@@ -36,6 +36,8 @@ export interface EncodedObject {
   readonly data: Uint8Array
   /** The JSON of what will be read from the bytes. Undefined when that has to be decoded first. */
   readonly printed?: PrintedObject
+  /** The object that was given is what will be read from the bytes. */
+  readonly isAsRead?: boolean
 }
 
 /** Is told of the JSON that was printed of an object that has been written, so that nobody prints it again. */

@@ -23,14 +23,14 @@ export interface WrittenObject<T> {
   readonly printed: PrintedObject | undefined
 }
 
-/** `given` is the object that was encoded. It is the one that will be read when the codec could print it. */
+/** `given` is the object that was encoded. It is the one that will be read when the codec could print it, or says so. */
 export function writtenObject<T>(
   { objects, drafts }: { readonly objects: StoredObjects<T>; readonly drafts: Drafts<T> | undefined },
   key: string,
   given: T,
-  { data, printed: known }: EncodedObject,
+  { data, printed: known, isAsRead }: EncodedObject,
 ): WrittenObject<T> {
-  const object = known === undefined ? objects.decodeUnversioned(data, key) : given
+  const object = known === undefined && isAsRead !== true ? objects.decodeUnversioned(data, key) : given
   if (drafts === undefined) return { data, object, draft: undefined, printed: undefined }
   const printed = known ?? drafts.print(object)
   return { data, object, draft: drafts.draftOf(object, printed), printed }

@@ -8,11 +8,11 @@ import { decodeJson } from '../../api/json/decode.js'
 import { encodeJson } from '../../api/json/encode.js'
 import type { KubeObject } from '../../api/object.js'
 import { hasProtobuf } from '../../api/protobuf/builtin.js'
-import { decodeProtobuf, encodeProtobuf, isProtobuf } from '../../api/protobuf/envelope.js'
+import { decodeProtobuf, encodeCheckedProtobuf, encodeProtobuf, isProtobuf } from '../../api/protobuf/envelope.js'
 import type { SchemaSource, StructSchema } from '../../api/schema.js'
 import type { VersionConversion } from '../../registry/generic/resource-rules.js'
 import { type StoredKind, versionConversion } from '../../registry/stored-resource.js'
-import type { Codec } from '../../storage/contract/interface.js'
+import type { Codec, EncodedObject } from '../../storage/contract/interface.js'
 import type { MediaType } from '../../storage/factory/storage-config.js'
 
 export interface StorageCodecOptions {
@@ -52,6 +52,16 @@ export class StorageCodec implements Codec<KubeObject> {
     const { schema, conversion } = this.#storage
     const stored = conversion === undefined ? object : conversion.fromMemoryVersion(object)
     return this.#asProtobuf ? encodeProtobuf(stored, schema) : encodeJson(stored, schema, { newline: true })
+  }
+
+  /** Mostly reading would give the same object, which protobuf finds out while it is written; then nothing is read. */
+  encodePrinted(object: KubeObject): EncodedObject {
+    const { schema, conversion } = this.#storage
+    if (!this.#asProtobuf || conversion !== undefined) return { data: this.encode(object) }
+    const { bytes, isCanonical } = encodeCheckedProtobuf(object, schema)
+    if (!isCanonical || this.#lookup(object.apiVersion ?? '', object.kind ?? '') !== schema) return { data: bytes }
+    this.#stored.rules.setDefaults?.(object)
+    return { data: bytes, isAsRead: true }
   }
 
   decode(bytes: Uint8Array): KubeObject {

@@ -42,6 +42,14 @@ t.test('what the codec has printed is neither read nor printed again', (t) => {
   t.end()
 })
 
+t.test('what the codec says will be read as it is, is not read, and printed once', (t) => {
+  const given = makePod('foo', 'ns')
+  const written = writtenObject({ objects, drafts }, '/k', given, { data: podCodec.encode(given), isAsRead: true })
+  t.equal(written.object, given)
+  t.equal(written.printed?.head, 'read foo ')
+  t.end()
+})
+
 t.test('texts are the same when they differ in the digits of their revision alone', (t) => {
   const draft = draftOf(makePod('foo', 'ns'), { head: '{"resourceVersion":"', tail: '","a":"1"}' })
   const same = (text: string): boolean => isSameText(draft, Buffer.from(text))
