@@ -61,7 +61,8 @@ export class BindingTable {
       if (place === undefined) continue
       const grants = place.map.get(place.name)
       if (grants === undefined) place.map.set(place.name, [{ binding, subject }])
-      else grants.push({ binding, subject })
+      // A binding that names somebody again gives nothing more, and everybody who asks would look at it again.
+      else if (grants.at(-1)!.binding !== binding) grants.push({ binding, subject })
     }
   }
 
@@ -70,10 +71,14 @@ export class BindingTable {
     const binding = this.#bindings.get(name)
     if (binding === undefined) return undefined
     this.#bindings.delete(name)
+    // Each list is gone through once, however often the binding names the same subject.
+    const done = new Set<readonly Grant[]>()
     for (const subject of binding.subjects) {
       const place = this.#place(subject, binding.namespace)
-      if (place === undefined) continue
-      const kept = (place.map.get(place.name) ?? []).filter((grant) => grant.binding !== binding)
+      const grants = place?.map.get(place.name)
+      if (place === undefined || grants === undefined || done.has(grants)) continue
+      const kept = grants.filter((grant) => grant.binding !== binding)
+      done.add(kept)
       if (kept.length === 0) place.map.delete(place.name)
       else place.map.set(place.name, kept)
     }
