@@ -5,15 +5,18 @@ import path from 'node:path'
 import t from 'tap'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
+/** The user that Unix systems give to whoever has no name. */
+const NOBODY = 65_534
 const ENTRY = path.resolve('bundle/main/index.js')
 
 /** Starts the server as a user does and gives what it says before it ends. */
 function fails(
   flags: readonly string[],
   nodeFlags: readonly string[] = [],
+  user: { uid?: number; gid?: number; cwd?: string } = {},
 ): { status: number | null; lines: string[] } {
   const all = [...nodeFlags, ENTRY, '--secure-port=0', ...flags]
-  const { status, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', timeout: 120_000 })
+  const { status, stderr } = spawnSync(process.execPath, all, { encoding: 'utf8', timeout: 120_000, ...user })
   return { status, lines: stderr.trim().split('\n') }
 }
 
@@ -49,16 +52,30 @@ t.test('each of the usual first failures is one line that says what to do', asyn
   t.match(noEngine, { status: 1, lines: [/--http-engine "other" is unknown; it is auto, uws or node/, String] })
 })
 
-t.test(
-  'a folder that may not be written to is told so',
-  { skip: process.getuid?.() === 0 && 'root may everything' },
-  async (t) => {
-    const folder = temporaryFolder(t, 'no-permission')
-    chmodSync(folder, 0o500)
-    const refused = fails([`--data-dir=${path.join(folder, 'data')}`])
-    t.match(refused, { status: 1, lines: [/--data-dir: .*cannot be made: permission denied/i] })
-  },
-)
+t.test('a folder, a port and an address that this user may not have are told so', async (t) => {
+  // Root may everything; so it starts the server as the user that owns nothing.
+  const isRoot = process.getuid?.() === 0
+  const folder = temporaryFolder(t, 'no-permission')
+  chmodSync(folder, 0o555)
+  const user = { cwd: folder, ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}) }
+  const last = (flags: readonly string[]): string => {
+    const { status, lines } = fails(flags, [], user)
+    t.equal(status, 1)
+    return lines.find((line) => line.startsWith('keelson: ')) ?? lines.join('\n')
+  }
+  t.match(last(['--data-dir=data']), /^keelson: --data-dir: "data" cannot be made: permission denied; name another, or/)
+  t.match(
+    last(['--data-dir=memory']),
+    /^keelson: ".*certs" cannot be made: permission denied.*--cert-dir chooses where certificates are kept/,
+  )
+  const certs = temporaryFolder(t, 'certs-of-nobody')
+  chmodSync(certs, 0o777)
+  const own = ['--data-dir=memory', `--cert-dir=${path.join(certs, 'certs')}`]
+  t.match(
+    last([...own, '--bind-address=192.0.2.1']),
+    /^keelson: cannot listen on 192\.0\.2\.1:0: this host has no such address; --bind-address chooses another/,
+  )
+})
 
 t.test('a clock that is far off is told of', async (t) => {
   const folder = temporaryFolder(t, 'clock')

@@ -14,6 +14,7 @@ import { createPublicKey, X509Certificate } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import path from 'node:path'
+import { folderProblem } from '../flags/file-checks.js'
 import { type CertificateSpec, issuerOf, type KeyAndCertificate, makeCertificate, makeKey } from './certificate.js'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -82,7 +83,7 @@ export class CertificateFolder {
 
   /** Writes a file whole or not at all; only its owner may read it. */
   write(name: string, text: string, mode = 0o600): string {
-    if (!existsSync(this.#folder)) mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    this.#makeFolder()
     const file = this.file(name)
     if (existsSync(file) && readFileSync(file, 'utf8') === text) return file
     const temporary = `${file}.new`
@@ -90,6 +91,14 @@ export class CertificateFolder {
     chmodSync(temporary, mode)
     renameSync(temporary, file)
     return file
+  }
+
+  /** --cert-dir is looked at before the start; the folder that stands in for one that was not given is not. */
+  #makeFolder(): void {
+    if (existsSync(this.#folder)) return
+    const problem = folderProblem(this.#folder)
+    if (problem !== undefined) throw new Error(`${problem}; --cert-dir chooses where certificates are kept`)
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
   }
 
   #pair(

@@ -8,14 +8,15 @@ import { lookupTable } from '../../lib/lookup-table.js'
  * way or soon after.
  */
 const ROOM_FOR_A_START = 8 * 2 ** 20
+const NOT_ALLOWED = 'permission denied; name another, or start as a user who may'
 const ABSENT = 'it is not there'
 /** Linux takes no longer ones. */
 const MAX_PATH = 4095
 const SHOWN_LENGTH = 200
 const WORDS: Readonly<Record<string, string>> = lookupTable({
   ENOENT: ABSENT,
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
+  EACCES: NOT_ALLOWED,
+  EPERM: NOT_ALLOWED,
   EROFS: 'the file system is read-only',
   ENAMETOOLONG: 'its name is too long',
   ENOTDIR: 'a part of its path is a file',

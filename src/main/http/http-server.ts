@@ -53,7 +53,7 @@ export class HttpServer implements Closable {
 
   async start(): Promise<void> {
     const { tls, host, port, sharePort, isTaken, engine: choice, http2 } = this.#options
-    const problem = isTaken || port === 0 ? undefined : await portProblem(host, port)
+    const problem = isTaken ? undefined : await portProblem(host, port)
     if (problem !== undefined) throw new ListenError(`cannot listen on ${host}:${port}: ${problem}`)
     const accept = this.#accept.bind(this)
     const engine = makeEngine(choice, { host, port, tls, sharePort, http2, accept })

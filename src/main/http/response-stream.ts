@@ -54,7 +54,7 @@ const CHUNK_HEAD_BYTES = 12
 const PIECE_BYTES = CORK_BYTES - CHUNK_HEAD_BYTES
 
 /**
- * A stream over HTTP. uWebSockets.js before v20.52 sends the head only with the first bytes of the body, and bytes that
+ * A stream over HTTP. uWebSockets.js sends the head only with the first bytes of the body, and bytes that
  * write() left in its buffer need another write to get on their way (ResponsePort.needsNudge). A filler gets the head
  * on its way, and a filler of the kind `between` also the bytes that were left. Without a filler the head waits for the
  * first frame. Engines that need no filler get none.

@@ -6,10 +6,8 @@ import type * as uws from 'uws-newest'
 import { headLines, type ResponseHead, statusLine } from '../response-head.js'
 import type { ResponsePort } from '../response-port.js'
 
-/** Methods that only newer versions have, or that the types do not declare. */
+/** What the types do not declare. */
 interface Undeclared {
-  /** Exists from v20.52 on. */
-  beginWrite?(): unknown
   getX509Certificate?(): string
 }
 
@@ -27,11 +25,12 @@ export class UwsResponsePort implements ResponsePort {
     this.#response.writeHeader('Audit-Id', headLines(head, auditId, extraHeaders))
   }
 
-  /** Versions without beginWrite() send the head only with the first bytes of the body. */
+  /**
+   * The head goes out with the first bytes of the body. beginWrite(), which newer versions have, would send it alone, but v20.69
+   * then writes an empty line before the length of the first chunk, and clients that read chunks strictly, as Node does, break off.
+   */
   flushHead(): boolean {
-    if (this.#response.beginWrite === undefined) return false
-    this.#response.beginWrite()
-    return true
+    return false
   }
 
   write(chunk: Uint8Array | string): boolean {
