@@ -1,5 +1,6 @@
 # syntax=docker/dockerfile:1
 # Built from the sources, run from the bundle; what is only needed for building stays behind.
+# 22: the newest Node for which uWebSockets.js has a binary on Debian 12 (docs/adr/0023-http-engines.md says what that gives, and what was tested).
 FROM node:22-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json .npmrc tsconfig.base.json ./

@@ -54,8 +54,11 @@ export async function measureCold(start: Start, onRow: Measured): Promise<void> 
     })
 }
 
-/** Starts a server, measures it from its first request on, and stops it. */
-export async function coldFigures(start: () => Promise<StartedKeelson>): Promise<ColdFigures> {
+/** Starts a server, measures it from its first request on, then whatever `afterwards` does, and stops it. */
+export async function coldFigures(
+  start: () => Promise<StartedKeelson>,
+  afterwards?: (keelson: StartedKeelson) => Promise<void>,
+): Promise<ColdFigures> {
   const keelson = await start()
   try {
     const lanes = await Promise.all(Array.from({ length: CONNECTIONS }, () => Lane.open(keelson)))
@@ -66,6 +69,7 @@ export async function coldFigures(start: () => Promise<StartedKeelson>): Promise
     const thousands: Thousand[] = []
     for (let i = 0; i < THOUSANDS; i++) thousands.push(await thousand(keelson, lanes))
     for (const lane of lanes) lane.close()
+    await afterwards?.(keelson)
     return { readyMs: keelson.readyMs, firstMs, thousands }
   } finally {
     await stop(keelson.process)

@@ -26,15 +26,20 @@ export interface StartedKeelson extends Target {
   readonly readyMs: number
 }
 
-/** The server as users start it, over TLS. `folder` keeps its files; `tree` is the checkout whose bundle runs. */
-export async function startKeelson(folder: string, flags: readonly string[], tree = '.'): Promise<StartedKeelson> {
+/** The server as users start it, over TLS. `folder` keeps its files; `tree` is the checkout whose bundle runs, `node` what runs it. */
+export async function startKeelson(
+  folder: string,
+  flags: readonly string[],
+  tree = '.',
+  node = process.execPath,
+): Promise<StartedKeelson> {
   mkdirSync(folder, { recursive: true })
   const tokens = path.join(folder, 'tokens.csv')
   writeFileSync(tokens, `${TOKEN},bench,bench,"system:masters"\n`)
   const certs = path.join(folder, 'certs')
   const started = performance.now()
   const server = spawn(
-    process.execPath,
+    node,
     [
       path.join(tree, 'bundle/main/index.js'),
       ...['--secure-port=0', `--cert-dir=${certs}`, `--token-auth-file=${tokens}`, '--log-level=error'],

@@ -2,7 +2,7 @@
  * Thread: any. What a thread knows of itself: how busy its event loop is, its heap and its collections, its processor time.
  * Looked at now and then by the thread itself, so that a scrape need not ask it; a thread that is seen to be quiet collects its garbage.
  */
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import {
   constants,
   type EventLoopUtilization,
@@ -15,6 +15,7 @@ import {
 import { getHeapStatistics } from 'node:v8'
 import type { Clock, Timer } from '../lib/clock.js'
 import { QuietCollector } from '../lib/quiet-collector.js'
+import { systemThreadId } from '../lib/thread-wait.js'
 import { processFamilies } from './families.js'
 import type { Recorder } from './recorder.js'
 
@@ -102,12 +103,12 @@ export class ThreadProbe {
 }
 
 /**
- * The file in which Linux tells what the calling thread has used; elsewhere the time that its event loop was busy
+ * The file in which Linux tells what the calling thread has used; without /proc the time that its event loop was busy
  * stands for it.
  */
 function ownStatFile(): string | undefined {
-  if (process.platform !== 'linux') return undefined
-  return `/proc/${readlinkSync('/proc/thread-self')}/stat`
+  const thread = systemThreadId()
+  return thread === 0 ? undefined : `/proc/self/task/${thread}/stat`
 }
 
 function cpuSecondsOf(statFile: string): number {

@@ -2,12 +2,12 @@
  * Thread: any. Lets main look into the thread it runs in: CPU profiles, heap snapshots, what it holds. The inspector is used
  * from inside; no port of it is ever opened.
  */
-import { readlinkSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { getHeapStatistics } from 'node:v8'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import { newTooManyRequests } from '../api/status.js'
 import type { Clock } from '../lib/clock.js'
+import { systemThreadId } from '../lib/thread-wait.js'
 import { toErrorRecord } from '../protocol/error-record.js'
 import type {
   InspectionAnswer,
@@ -94,8 +94,8 @@ export class ThreadInspector {
   }
 }
 
-const ownKernelThread = (): number | undefined =>
-  process.platform === 'linux' ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : undefined
+/** Undefined where there is no /proc. */
+const ownKernelThread = (): number | undefined => systemThreadId() || undefined
 
 function post(session: Session, method: string): Promise<unknown> {
   return new Promise((resolve, reject) => {

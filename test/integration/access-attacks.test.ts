@@ -1,6 +1,7 @@
 import { connect } from 'node:tls'
 import t from 'tap'
 import type { KubeObject } from '#keelson/api/object.js'
+import { testEngineChoice } from '../support/http-engine.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 import { AccessServer, type Identity } from './access-fixture.js'
 
@@ -176,7 +177,8 @@ t.test('methods: HEAD, overrides and words that are none', async (t) => {
 t.test('names that every object of JavaScript has are names like others', async (t) => {
   for (const name of ['constructor', 'toString', '__proto__', 'valueOf', 'hasOwnProperty']) {
     const asked = await sendMethod(name)
-    t.equal(asked, 405, `the method ${name}`)
+    // Node's own parser ends a request whose method is none of HTTP's before anybody sees it.
+    t.equal(asked, testEngineChoice().name === 'node' ? 400 : 405, `the method ${name}`)
     const impersonating = { 'impersonate-user': 'nobody' }
     const passed = await server.ask(server.admin, 'GET', `/api/v1/namespaces/a/${name}/x/log`, undefined, impersonating)
     t.equal(passed.status, 403, `the resource ${name}`)

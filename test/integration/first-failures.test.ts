@@ -1,8 +1,11 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
+import { freePort } from '../support/free-port.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 /** The user that Unix systems give to whoever has no name. */
@@ -75,6 +78,32 @@ t.test('a folder, a port and an address that this user may not have are told so'
     last([...own, '--bind-address=192.0.2.1']),
     /^keelson: cannot listen on 192\.0\.2\.1:0: this host has no such address; --bind-address chooses another/,
   )
+})
+
+t.test('an etcd that does not answer at the start is told of in one line, and asked again', async (t) => {
+  const endpoint = `http://127.0.0.1:${await freePort()}`
+  const folder = temporaryFolder(t, 'no-etcd')
+  const flags = ['--secure-port=0', `--cert-dir=${folder}`, `--etcd-servers=${endpoint}`, '--log-level=debug']
+  const server = spawn(process.execPath, [ENTRY, ...flags], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = once(server, 'close')
+  t.teardown(() => server.kill('SIGKILL'))
+  const lines: { level: string; msg: string; endpoint?: string; since?: string; reason?: string }[] = []
+  // Whatever waits for the connection has given up once and asks again.
+  const gaveUp = /the watch is opened again|the watch cache lists again/
+  for await (const text of createInterface({ input: server.stdout })) {
+    if (!text.startsWith('{')) continue
+    if (!text.includes('"level":"debug"')) t.notMatch(text, /"stack"/)
+    lines.push(JSON.parse(text) as (typeof lines)[number])
+    if (gaveUp.test(text)) break
+  }
+  server.kill('SIGTERM')
+  t.same(await ended, [130, null], 'it can be stopped while it waits')
+  const told = lines.filter(({ level }) => level !== 'debug')
+  t.match(
+    told.filter(({ level }) => level !== 'info'),
+    [{ endpoint, since: /^20/, reason: /ECONNREFUSED/, msg: 'no connection to etcd; trying again until there is one' }],
+  )
+  t.equal(told.filter(({ level }) => level !== 'info').length, 1)
 })
 
 t.test('a clock that is far off is told of', async (t) => {

@@ -27,6 +27,7 @@ import type { ArenaCosts, MemoryReport } from '../../protocol/main-owner.js'
 import type { RecordDraft } from '../../protocol/record-draft.js'
 import { isTooOld, StorageError } from '../../storage/contract/errors.js'
 import type { KeyValue, KV, KvWatch } from '../../storage/contract/kv.js'
+import { logFailure } from '../../storage/contract/log-failure.js'
 import type { ArenaEntry, ClockWriter } from '../memory/shared-memory.js'
 import { CachedResource, type StatusListener } from './cached-resource.js'
 import type { CacherMetrics } from './cacher-metrics.js'
@@ -209,8 +210,10 @@ export class Reflector {
       } catch (error) {
         if (this.#stopped) return
         this.#mustList ||= isTooOld(error)
-        logger.warn(
-          { error, attempt, mustList: this.#mustList },
+        logFailure(
+          logger,
+          error,
+          { attempt, mustList: this.#mustList },
           this.#mustList ? 'the watch cache lists again' : 'the watch is opened again',
         )
       }
@@ -374,7 +377,7 @@ export class Reflector {
         return
       } catch (error) {
         if (this.#stopped || resource.closed) return
-        logger.warn({ error, resource: name, attempt }, 'a resource could not be listed; it is tried again')
+        logFailure(logger, error, { resource: name, attempt }, 'a resource could not be listed; it is tried again')
         await this.#pause(backoff(attempt, BACKOFF_BASE_MS, BACKOFF_CAP_MS, this.#random))
         if (resource.generation !== generation) return
       }

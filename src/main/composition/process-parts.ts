@@ -103,12 +103,12 @@ function servable({ config, logger }: ComposeOptions, engine: EngineChoice): Con
   if (config.permitPortSharing && !sharesPort(engine))
     logger.warn(
       {},
-      '--permit-port-sharing does nothing here: this Node cannot share a port; 22.12 and newer can, on Linux',
+      '--permit-port-sharing does nothing here: a port is shared on Linux only, by uWebSockets.js or by Node 22.12 and newer',
     )
   if (config.frontEnds === 1 || sharesPort(engine)) return config
   logger.warn(
     {},
-    '--front-ends: one, because this Node cannot share a port between threads; 22.12 and newer can, on Linux',
+    '--front-ends: one, because threads share a port on Linux only, by uWebSockets.js or by Node 22.12 and newer',
   )
   return { ...config, frontEnds: 1 }
 }

@@ -35,16 +35,18 @@ export function chooseEngine(
 
 /**
  * Whether several threads can listen on one port, so that the kernel shares the connections out among them. Node's
- * modules can do this (`reusePort`) on Linux, from 22.12 and 23.1 on.
+ * modules can do this (`reusePort`) on Linux, from 22.12 and 23.1 on. Elsewhere the system may let several listen, but gives all
+ * connections to one of them.
  */
 export function sharesPort(
   choice: EngineChoice,
   platform = process.platform,
   version = process.versions.node,
 ): boolean {
+  if (platform !== 'linux') return false
   if (choice.name === 'uws') return true
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  return platform === 'linux' && (major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12))
+  return major > 23 || (major === 23 && minor >= 1) || (major === 22 && minor >= 12)
 }
 
 export const makeEngine = (choice: EngineChoice, options: EngineOptions): HttpEngine =>

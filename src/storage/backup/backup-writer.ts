@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
+import { syncFolder } from '../../lib/sync-folder.js'
 import {
   BACKUP_MAGIC,
   BACKUP_VERSION,
@@ -59,12 +60,7 @@ export class BackupWriter {
     fsyncSync(this.#descriptor)
     this.#close()
     this.#giveName()
-    const folder = openSync(path.dirname(path.resolve(this.#file)), 'r')
-    try {
-      fsyncSync(folder)
-    } finally {
-      closeSync(folder)
-    }
+    syncFolder(path.dirname(path.resolve(this.#file)))
   }
 
   /** Removes what was written so far, so that a full disk has its room back. */

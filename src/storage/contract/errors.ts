@@ -36,6 +36,8 @@ export interface StorageErrorFields {
   /** too-old for a continue token: a token that goes on from the same key at the newest revision. */
   readonly continueToken?: string
   readonly retryAfterSeconds?: number
+  /** unreachable: there was no connection, so nothing was asked of anybody. */
+  readonly notSent?: boolean
   readonly cause?: unknown
 }
 

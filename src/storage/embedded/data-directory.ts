@@ -15,7 +15,6 @@
 import {
   chmodSync,
   closeSync,
-  fsyncSync,
   linkSync,
   mkdirSync,
   openSync,
@@ -28,6 +27,7 @@ import {
 } from 'node:fs'
 import path from 'node:path'
 import { threadId } from 'node:worker_threads'
+import { syncFolder } from '../../lib/sync-folder.js'
 import { DataDirectoryError } from './data-directory-error.js'
 import { LmdbDamage, LmdbFile } from './file/lmdb-file.js'
 import { checkStore } from './file/store-check.js'
@@ -153,8 +153,12 @@ function ownFile(file: string): void {
   }
 }
 
-/** Closes our own folder to others, because whoever may write to it could put another store in its place. */
+/**
+ * Closes our own folder to others, because whoever may write to it could put another store in its place. Windows has no such modes (Node
+ * makes up one in which everybody may everything): there a folder has the access list of the one it lies in.
+ */
 function keepOthersOut(dataDir: string, names: readonly string[]): void {
+  if (process.platform === 'win32') return
   const found = statSync(dataDir, { throwIfNoEntry: false })
   if (found === undefined || (found.mode & 0o007) === 0) return
   // Only a folder that holds nothing but our files is closed; another one is refused later, and left as it is.
@@ -282,14 +286,5 @@ function linkIfAbsent(temporary: string, target: string): void {
     linkSync(temporary, target)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-export function syncFolder(dataDir: string): void {
-  const folder = openSync(dataDir, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
   }
 }

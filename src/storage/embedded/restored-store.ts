@@ -5,6 +5,7 @@
  */
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path'
+import { syncFolder } from '../../lib/sync-folder.js'
 import { type KeyValue, type LeaseId, NO_LEASE } from '../contract/kv.js'
 import {
   clearUnfinished,
@@ -12,7 +13,6 @@ import {
   markUninitialised,
   prepareDataDirectory,
   RESTORE_FOLDER,
-  syncFolder,
 } from './data-directory.js'
 import { Database } from './database.js'
 import { writeOwner } from './ownership.js'

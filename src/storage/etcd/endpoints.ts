@@ -12,6 +12,9 @@ import type { Logger } from '../../lib/logger.js'
 import { GrpcError, GrpcStatus } from '../grpc/grpc-error.js'
 import { type ChannelSettings, GrpcChannel } from './channel.js'
 
+const TELL_AGAIN_MS = 60_000
+const NO_CONNECTION = 'no connection to etcd; trying again until there is one'
+
 export interface EndpointsOptions {
   readonly urls: readonly string[]
   readonly channel: ChannelSettings
@@ -31,8 +34,8 @@ interface Endpoint {
   failures: number
   retryAtMs: number
   lastError: Error | undefined
-  /** Whether the trouble was logged; it is not logged again until the server has answered. */
-  reported: boolean
+  /** Since when there is no connection, and when that was logged last; it is told again every so often until there is one. */
+  trouble: { readonly since: string; readonly sinceMs: number; toldMs: number } | undefined
 }
 
 export class Endpoints {
@@ -52,7 +55,7 @@ export class Endpoints {
       failures: 0,
       retryAtMs: 0,
       lastError: undefined,
-      reported: false,
+      trouble: undefined,
     }))
   }
 
@@ -119,7 +122,6 @@ export class Endpoints {
   }
 
   #connect(endpoint: Endpoint): void {
-    const { logger } = this.#options
     const channel: GrpcChannel = new GrpcChannel({
       ...this.#options.channel,
       url: endpoint.url,
@@ -131,17 +133,37 @@ export class Endpoints {
         if (endpoint.connecting === channel) endpoint.connecting = undefined
         if (!channel.usable) return
         endpoint.channel = channel
-        endpoint.reported = false
-        logger.debug({ endpoint: endpoint.url }, 'connected to etcd')
+        this.#tellConnected(endpoint)
         this.#wake()
       },
       (error: unknown) => {
-        const fields = { endpoint: endpoint.url, reason: error instanceof Error ? error.message : String(error) }
-        if (endpoint.reported) logger.debug(fields, 'still no connection to etcd')
-        else logger.warn(fields, 'no connection to etcd; trying again until there is one')
-        endpoint.reported = true
+        this.#tellTrouble(endpoint, error instanceof Error ? error.message : String(error))
       },
     )
+  }
+
+  #tellTrouble(endpoint: Endpoint, reason: string): void {
+    const { logger, clock } = this.#options
+    const nowMs = clock.monotonicMs()
+    const isNew = endpoint.trouble === undefined
+    endpoint.trouble ??= { since: new Date(clock.now()).toISOString(), sinceMs: nowMs, toldMs: nowMs }
+    const { trouble } = endpoint
+    const fields = { endpoint: endpoint.url, reason, since: trouble.since }
+    if (isNew || nowMs - trouble.toldMs >= TELL_AGAIN_MS) {
+      trouble.toldMs = nowMs
+      logger.warn(fields, isNew ? NO_CONNECTION : `still ${NO_CONNECTION}`)
+    } else logger.debug(fields, `still ${NO_CONNECTION}`)
+  }
+
+  #tellConnected(endpoint: Endpoint): void {
+    const { logger, clock } = this.#options
+    const { trouble } = endpoint
+    if (trouble === undefined) logger.debug({ endpoint: endpoint.url }, 'connected to etcd')
+    else {
+      const seconds = Math.round((clock.monotonicMs() - trouble.sinceMs) / 1000)
+      logger.info({ endpoint: endpoint.url, seconds }, 'connected to etcd again')
+    }
+    endpoint.trouble = undefined
   }
 
   #lost(endpoint: Endpoint, channel: GrpcChannel, reason: Error): void {
@@ -149,7 +171,8 @@ export class Endpoints {
     if (wasConnected) endpoint.channel = undefined
     if (endpoint.connecting === channel) endpoint.connecting = undefined
     if (this.#closed) return
-    if (wasConnected) this.#options.logger.warn({ endpoint: endpoint.url, err: reason }, 'lost the connection to etcd')
+    if (wasConnected)
+      this.#options.logger.warn({ endpoint: endpoint.url, reason: reason.message }, 'lost the connection to etcd')
     this.#backOff(endpoint, reason)
   }
 

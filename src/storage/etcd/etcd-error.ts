@@ -28,7 +28,8 @@ export function toStorageError(error: unknown, what: string): StorageError {
   if (error instanceof StorageError) return error
   const status = error instanceof GrpcError ? error.status : GrpcStatus.unknown
   const message = error instanceof Error ? error.message : String(error)
-  return new StorageError(storageCodeOf(status, message), `etcd: ${what}: ${message}`, { cause: error })
+  const notSent = error instanceof GrpcError && error.notSent
+  return new StorageError(storageCodeOf(status, message), `etcd: ${what}: ${message}`, { cause: error, notSent })
 }
 
 /** Whether another server may answer where this one did not. */

@@ -12,6 +12,7 @@
 import type { Clock, Timer } from '../../lib/clock.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
 import type { KeyValue, KV, KvWatch } from '../contract/kv.js'
+import { logFailure } from '../contract/log-failure.js'
 
 export const COMPACT_REV_KEY = 'compact_rev_key'
 export const DEFAULT_COMPACT_INTERVAL_MS = 5 * 60 * 1000
@@ -117,7 +118,7 @@ export class Compactor {
         const watch = this.#kv.watch({ key: COMPACT_REV_KEY, prefix: false, startRevision: revision + 1, signal })
         await this.#learnFrom(watch)
       } catch (error) {
-        if (!signal.aborted) this.#logger.warn({ err: error }, 'the compacted revision cannot be followed')
+        if (!signal.aborted) logFailure(this.#logger, error, {}, 'the compacted revision cannot be followed')
       }
       await this.#sleep(FOLLOW_RETRY_MS, signal)
     }

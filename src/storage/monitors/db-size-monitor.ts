@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../lib/clock.js'
 import { type Logger, nullLogger } from '../../lib/logger.js'
 import type { KV } from '../contract/kv.js'
+import { logFailure } from '../contract/log-failure.js'
 
 export const DEFAULT_DB_METRIC_POLL_INTERVAL_MS = 30_000
 
@@ -54,7 +55,7 @@ export class DbSizeMonitor {
       if (!this.#running) return
       for (const { endpoint, bytes } of sizes) this.#options.record(endpoint, bytes)
     } catch (error) {
-      if (this.#running) this.#logger.warn({ err: error }, 'the size of the database is not known')
+      if (this.#running) logFailure(this.#logger, error, {}, 'the size of the database is not known')
     }
   }
 }
