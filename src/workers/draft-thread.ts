@@ -9,7 +9,7 @@ import {
   unpackBytes,
 } from '../protocol/owner-drafts.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
-import { storedDrafts } from './owner-objects.js'
+import { storedDrafts } from './scheme/stored-drafts.js'
 
 assert(parentPort !== null, 'drafts are made in a thread of their own')
 const port = parentPort

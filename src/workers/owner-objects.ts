@@ -5,7 +5,6 @@
  */
 import { formatGroupVersion, parseGroupResource } from '../api/group-version.js'
 import { encodeUntyped } from '../api/json/encode.js'
-import { encodeDraft } from '../api/json/encode-draft.js'
 import { recordDraft } from '../api/json/record-scan.js'
 import type { Json } from '../api/object.js'
 import type { ResourceDefinition } from '../api/resource-definition.js'
@@ -15,11 +14,11 @@ import type { Recorder } from '../metrics/recorder.js'
 import type { RecordDraft } from '../protocol/record-draft.js'
 import { rulesOf } from '../registry/rules-table.js'
 import { identityTransformer } from '../storage/contract/transformer.js'
-import { resolveStorageType } from '../storage/factory/storage-config.js'
 import type { OwnerResources } from './owner/owner-resources.js'
 import { openTransformers } from './pool-worker/transformers.js'
 import { DEFINITIONS, definitionReader } from './scheme/definition-reader.js'
 import { Scheme, type SchemeOptions } from './scheme/scheme.js'
+import { draftsOf, isEmbedded } from './scheme/stored-drafts.js'
 
 export async function openOwnerResources(options: unknown, recorder: Recorder): Promise<OwnerResources> {
   const schemeOptions = options as SchemeOptions
@@ -47,22 +46,6 @@ export async function openOwnerResources(options: unknown, recorder: Recorder): 
   }
 }
 
-/** For threads that decode objects beside the owner: makers of drafts of the resources that are built in, by name. */
-export function storedDrafts(options: unknown): (resource: string) => (data: Uint8Array) => RecordDraft {
-  const schemeOptions = options as SchemeOptions
-  const scheme = new Scheme(schemeOptions, undefined, rulesOf, () => undefined)
-  const scansJson = isEmbedded(schemeOptions)
-  const makers = new Map<string, (data: Uint8Array) => RecordDraft>()
-  return (resource) => {
-    const known = makers.get(resource) ?? draftsOf(scheme, resource, scansJson)
-    makers.set(resource, known)
-    return known
-  }
-}
-
-const isEmbedded = ({ etcdOptions }: SchemeOptions): boolean =>
-  resolveStorageType(etcdOptions.storageBackend, etcdOptions.etcdServers) === 'embedded'
-
 /** Before the owner has a line to its own memory, no definition is known, and nothing is defined. */
 const UNKNOWN = { known: () => undefined }
 
@@ -86,21 +69,5 @@ function customDraftsOf(
     if (isUniform && object.apiVersion !== formatGroupVersion({ group, version }))
       throw new Error(`an object is stored in ${object.apiVersion}, which is none of the stored versions`)
     return recordDraft(Buffer.from(encodeUntyped(object as unknown as Json)), fields)
-  }
-}
-
-export function draftsOf(scheme: Scheme, name: string, scansJson: boolean): (data: Uint8Array) => RecordDraft {
-  const resource = scheme.stored(name)
-  assert(resource !== undefined, `${name} is not stored`)
-  const { info, fields, groupResource } = resource
-  const schema = scheme.kind(info.group, info.version, info.kind)
-  assert(schema !== undefined, `there is no schema of ${name}`)
-  const { codec } = scheme.newConfig(groupResource)
-  const apiVersion = JSON.stringify(formatGroupVersion(info))
-  const kind = JSON.stringify(info.kind)
-  const head = Buffer.from(`{"kind":${kind},"apiVersion":${apiVersion},`)
-  return (data) => {
-    if (scansJson && head.equals(data.subarray(0, head.length))) return recordDraft(data, fields)
-    return encodeDraft(codec.decode(data), schema, fields)
   }
 }

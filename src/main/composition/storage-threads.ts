@@ -47,6 +47,7 @@ function startOwner({ config, served, metrics, threads, logger, onFatal }: Proce
       resources: served.builtinOwned(),
       cacheMemoryLimitBytes: config.cacheMemoryLimitBytes,
       resourceModule: moduleUrl('workers/owner-objects.js').href,
+      draftModule: moduleUrl('workers/draft-thread.js').href,
       resourceModuleOptions: { etcdOptions: config.etcdOptions, runtimeConfig: config.runtimeConfig },
     },
     logger,

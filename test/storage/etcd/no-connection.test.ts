@@ -57,7 +57,7 @@ test('an etcd that nobody reaches is told of once, and again after a minute, wit
   t.match(told()[1], { level: 'warn', fields: { endpoint, since }, message: /^still no connection to etcd/ })
   t.notOk(JSON.stringify(lines).includes('stack'))
 
-  kv.close()
+  void kv.close()
   const error = await asked
   t.match(error, { code: 'unreachable', fields: { notSent: true } })
 })

@@ -4,7 +4,7 @@ import { complete } from '#keelson/main/flags/config.js'
 import { parseCommandLine } from '#keelson/main/flags/config-file.js'
 import { FLAGS } from '#keelson/main/flags/options.js'
 import { DraftThreads } from '#keelson/workers/owner/draft-threads.js'
-import { storedDrafts } from '#keelson/workers/owner-objects.js'
+import { storedDrafts } from '#keelson/workers/scheme/stored-drafts.js'
 import { FakeClock } from '../../support/fake-clock.js'
 import { until } from '../../support/until.js'
 
@@ -59,7 +59,7 @@ t.test('the pages of threads that are closed, or cannot start, are the owner’s
   await threads.close()
   t.equal(await given, undefined)
   t.equal(await next, undefined)
-  const missing = import.meta.resolve('./no-such-thread.js')
+  const missing = new URL('no-such-thread.js', import.meta.url).href
   const broken = new DraftThreads({ module: missing, options, logger: nullLogger, threads: 1 })
   t.notOk(broken.makers('configmaps').hasRoom())
   await until(() => broken.running === 0, { what: 'the end of a thread that failed' })
