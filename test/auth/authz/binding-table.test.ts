@@ -17,10 +17,16 @@ t.test('a binding that names somebody many times is looked at once', async (t) =
   const account = { kind: 'ServiceAccount', name: 'a', namespace: '' }
   const [a, b] = [bindingOf('a', [...repeated(3), account, account]), bindingOf('b', repeated(3))]
   for (const binding of [a, b]) table.put(binding)
-  t.same(table.ofGroup(everybody.name)?.map(({ binding }) => binding.name), ['a', 'b'])
+  t.same(
+    table.ofGroup(everybody.name)?.map(({ binding }) => binding.name),
+    ['a', 'b'],
+  )
   t.equal(table.ofUser('system:serviceaccount:dev:a')?.length, 1)
   t.equal(table.delete('a'), a)
-  t.same(table.ofGroup(everybody.name)?.map(({ binding }) => binding.name), ['b'])
+  t.same(
+    table.ofGroup(everybody.name)?.map(({ binding }) => binding.name),
+    ['b'],
+  )
   t.equal(table.ofUser('system:serviceaccount:dev:a'), undefined)
   t.equal(table.delete('b'), b)
   t.equal(table.ofGroup(everybody.name), undefined)
