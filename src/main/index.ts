@@ -1,9 +1,13 @@
 #!/usr/bin/env node
-/** Thread: main. The process's entry: alone reads the arguments. Nothing else is loaded before Node is known to be able to run it. */
+/** Thread: main. The process's entry: alone reads the arguments. Nothing of the server is loaded before Node is known to be able to run it. */
+import { fileURLToPath } from 'node:url'
+import { moduleUrl } from '../lib/module-url.js'
+import { keepCompiledCode } from './compiled-code.js'
 import { nodeProblem } from './start-checks.js'
 
 const problem = nodeProblem(process.versions.node)
 if (problem === undefined) {
+  keepCompiledCode(fileURLToPath(moduleUrl('.')), process.env)
   const { main } = await import('./command.js')
   await main(process.argv.slice(2))
 } else {

@@ -37,8 +37,15 @@ class Subject {
     t.teardown(() => etcd.stop())
     const link = await Link.open(etcd.port)
     t.teardown(() => link.close())
-    // Requests are given up soon, so that the test need not wait for the usual minute.
-    const flags = [`--etcd-servers=${link.url}`, '--authorization-mode=AlwaysAllow', '--request-timeout=2s']
+    // Requests are given up soon, so that the test need not wait for the usual minute; the checks of storage are given up well before
+    // the requests that ask for them, or those would be answered first, with 504 instead of the name of the check.
+    const flags = [
+      `--etcd-servers=${link.url}`,
+      '--authorization-mode=AlwaysAllow',
+      '--request-timeout=4s',
+      '--etcd-healthcheck-timeout=500ms',
+      '--etcd-readycheck-timeout=500ms',
+    ]
     const server = await KeelsonProcess.start(flags)
     t.teardown(() => server.close())
     await until(async () => (await server.request('GET', '/readyz')).status === 200, { what: 'the server to be ready' })

@@ -9,10 +9,11 @@ const CARDS = [
   /^(?:2131|1800|35\d{3})\d{11}$/,
 ]
 const LONGEST_CARD = 16
+const LONGEST_ISBN = 13
 
 export function isCreditCard(text: string): boolean {
-  const digits = text.replace(/\D+/g, '')
-  if (digits.length > LONGEST_CARD || !CARDS.some((card) => card.test(digits))) return false
+  const digits = kept(text, isDigit, LONGEST_CARD)
+  if (!CARDS.some((card) => card.test(digits))) return false
   let sum = 0
   for (let i = 0; i < digits.length; i++) {
     const digit = Number(digits[digits.length - 1 - i])
@@ -22,7 +23,20 @@ export function isCreditCard(text: string): boolean {
   return sum % 10 === 0
 }
 
-const bare = (text: string): string => text.replace(/[\s-]+/g, '')
+const isDigit = (letter: string): boolean => letter >= '0' && letter <= '9'
+
+/** Everything but spaces and hyphens. */
+const bare = (text: string): string => kept(text, (letter) => letter !== '-' && letter.trim() !== '', LONGEST_ISBN)
+
+/**
+ * The characters of a text that count, one more than `most` at most: a long text costs its reading and nothing else, where putting the
+ * pieces of a `replace` together takes more than twice as long for twice as many.
+ */
+function kept(text: string, counts: (letter: string) => boolean, most: number): string {
+  let found = ''
+  for (let i = 0; i < text.length && found.length <= most; i++) if (counts(text[i]!)) found += text[i]
+  return found
+}
 
 export function isIsbn10(text: string): boolean {
   const digits = bare(text)
