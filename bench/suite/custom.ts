@@ -6,7 +6,7 @@ import autocannon from 'autocannon'
 import { CREATED, definition } from './custom-thing.js'
 import type { Row, Scenario } from './results.js'
 import { memoryOf, processorSeconds, type Target } from './servers.js'
-import { request } from './workload.js'
+import { receive, request } from './workload.js'
 
 export const OBJECTS = 3000
 /** Ascending: further definitions come beside those that are there. */
@@ -36,7 +36,7 @@ export async function measureCustom(target: Target, report: Report): Promise<voi
   const after = await settledMemory(target)
   if (before !== undefined && after !== undefined)
     report('custom-memory', OBJECTS, { value: after - before, unit: 'bytes' })
-  report('custom-list', OBJECTS, await listObjects(target))
+  report('custom-list', OBJECTS, await counted(target, LISTS, () => listObjects(target)))
 }
 
 /** With the processor time of the whole server for one: what a busy machine does not change. */
@@ -83,9 +83,8 @@ async function listObjects(target: Target): Promise<Measured> {
   let answerBytes = 0
   for (let i = 0; i < LISTS; i++) {
     const started = performance.now()
-    const { bytes } = await request(target, 'GET', definition(0).path)
+    answerBytes = await receive(target, definition(0).path)
     times.push(performance.now() - started)
-    answerBytes = bytes.byteLength
   }
   return { value: times.sort((a, b) => a - b)[Math.floor(LISTS / 2)]!, unit: 'ms', answerBytes }
 }

@@ -1,4 +1,5 @@
 /** What servers are given to hold, in a namespace of its own. */
+import { get } from 'node:https'
 import autocannon from 'autocannon'
 import type { Target } from './servers.js'
 
@@ -40,6 +41,26 @@ export async function read(target: Target, path: string): Promise<Buffer> {
   const { status, bytes } = await request(target, 'GET', path)
   if (status !== 200) throw new Error(`GET ${path}: ${status} ${bytes.toString().slice(0, 300)}`)
   return bytes
+}
+
+/**
+ * Receives an answer and keeps nothing of it: how many bytes it has. fetch() takes longer for 40 MB than the server.
+ */
+export async function receive({ url, token }: Target, path: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    get(`${url}${path}`, { headers, rejectUnauthorized: false }, (answer) => {
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.byteLength
+      })
+      answer.once('error', reject)
+      answer.once('end', () => {
+        if (answer.statusCode === 200) resolve(bytes)
+        else reject(new Error(`GET ${path}: ${answer.statusCode}`))
+      })
+    }).once('error', reject)
+  })
 }
 
 async function create(target: Target, path: string, object: object): Promise<void> {

@@ -65,7 +65,6 @@ export class APIServiceRelay {
   }
 
   async relay({ exchange, info, query, user, trace }: RelayedRequest, remote: RemoteService): Promise<void> {
-    exchange.head.keepHeaders()
     if (hasBody(exchange)) exchange.bodyStream()
     // The segments that were authorized, and no empty ones between them. One of dots would mean another path to the other side.
     const segments = info.path.split('/').filter((segment) => segment !== '')

@@ -20,14 +20,6 @@ export type Upgrade = (protocol: string, socket: ServerSocket) => void
  */
 export type TakeOver = (headers: readonly string[]) => Duplex
 
-/**
- * What accept() made of a request. `over` is true when the request is finished by the end of its first turn, so that
- * the engine need not keep its headers.
- */
-export interface Accepted {
-  readonly over: boolean
-}
-
 /** How HTTP/2 is served, by an engine that speaks it. */
 export interface Http2Options {
   readonly enabled: boolean
@@ -50,7 +42,7 @@ export interface EngineOptions {
    * WebSocket, `takeOver` when it asks for another protocol and the engine can let go of a connection. It does not
    * throw.
    */
-  readonly accept: (head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver) => Accepted
+  readonly accept: (head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver) => void
 }
 
 /** The engine that serves, chosen once for all front ends of a process. `binary` is the path of uWebSockets.js. */

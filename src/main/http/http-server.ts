@@ -9,7 +9,6 @@ import { Exchange } from './exchange.js'
 import type { ExchangeServices } from './exchange-services.js'
 import { headProblem } from './head-check.js'
 import {
-  type Accepted,
   type EngineChoice,
   type Http2Options,
   type HttpEngine,
@@ -66,7 +65,7 @@ export class HttpServer implements Closable {
     this.#engine?.useCertificates(tls)
   }
 
-  #accept(head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver): Accepted {
+  #accept(head: RequestHead, port: ResponsePort, upgrade?: Upgrade, takeOver?: TakeOver): void {
     const { services, onRequest } = this.#options
     const exchange = new Exchange(head, port, services, upgrade, takeOver)
     const problem = headProblem(head)
@@ -76,7 +75,6 @@ export class HttpServer implements Closable {
         { status: 400, contentType: 'text/plain; charset=utf-8' },
         `400 Bad Request: ${problem}\n`,
       )
-    return exchange
   }
 
   /** Accepts no new connections; open ones go on. */

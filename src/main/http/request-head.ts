@@ -1,6 +1,5 @@
-/** Thread: main. The head of a request: its method, target and headers. */
+/** Thread: main. The head of a request: its method, target and headers, readable for as long as it is kept. */
 
-/** These fields stay readable after the turn in which the request came; header() does so only after keepHeaders(). */
 export interface RequestHead {
   readonly method: string
   /** The path, still percent-encoded. */
@@ -14,13 +13,9 @@ export interface RequestHead {
   readonly contentLength: string
   readonly userAgent: string
   readonly auditId: string
-  /**
-   * The value of any header: '' when it is absent, several values joined with a comma. It may be asked for only in the
-   * turn in which the request came, unless keepHeaders() was called in that turn.
-   */
+  /** The value of any header: '' when it is absent, several values joined with a comma. */
   header(name: string): string
-  /** Whether a body may follow the head. It may be asked for when header() may. */
+  /** Whether a body may follow the head. */
   mayHaveBody(): boolean
   forEachHeader(visit: (name: string, value: string) => void): void
-  keepHeaders(): void
 }

@@ -74,7 +74,6 @@ export class KubeletConnector implements Connector, Closable {
 
   async connect(request: ReadRequest, input: PoolRequest): Promise<void> {
     const { exchange, info } = request
-    exchange.head.keepHeaders()
     if (hasBody(exchange)) exchange.bodyStream()
     await this.#authorizeCreate(request)
     const answer = await this.#pool.run('connect', input, request)

@@ -157,6 +157,5 @@ export const requestHead = (head: Partial<RequestHead> = {}): RequestHead => ({
   header: () => '',
   mayHaveBody: () => false,
   forEachHeader: () => undefined,
-  keepHeaders: () => undefined,
   ...head,
 })

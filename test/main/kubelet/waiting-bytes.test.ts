@@ -87,7 +87,6 @@ for (const kind of ['WebSocket', 'tunnel'] as const)
       isTaken: false,
       services: { turns: new BulkTurns() },
       onRequest: (exchange) => {
-        exchange.head.keepHeaders()
         const common = { exchange, plan, headers: {}, waiting }
         if (kind === 'tunnel') void relayTunnel({ ...common, trust, protocols: [TUNNEL] })
         else void relayWebSocket({ ...common, tls: {}, timeoutMs: 0, path: plan.path, protocols: [] })

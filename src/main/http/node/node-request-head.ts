@@ -81,10 +81,6 @@ export class NodeRequestHead implements RequestHead {
   forEachHeader(visit: (name: string, value: string) => void): void {
     for (let i = 0; i < this.#headers.length; i += 2) visit(this.#headers[i]!, this.#headers[i + 1]!)
   }
-
-  keepHeaders(): void {
-    // Nothing to do: the headers are copies already.
-  }
 }
 
 /** The path and query of a request target. A client that takes this server for a proxy sends a whole URL. */

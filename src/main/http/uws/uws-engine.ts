@@ -111,19 +111,17 @@ export class UwsEngine implements HttpEngine {
   }
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {
-    const head = new UwsRequestHead(request)
-    const { over } = this.#options.accept(head, new UwsResponsePort(response))
-    head.turnEnded(over)
+    const port = new UwsResponsePort(response, true)
+    this.#options.accept(new UwsRequestHead(request), port)
+    port.turnEnded()
   }
 
   /** An upgrade is a request like others until it is accepted; then the connection is a WebSocket. */
   #acceptUpgrade(response: uws.HttpResponse, request: uws.HttpRequest, context: uws.us_socket_context_t): void {
     const head = new UwsRequestHead(request)
     const key = request.getHeader('sec-websocket-key')
-    head.keepHeaders()
     const upgrade: Upgrade = (protocol, socket) => response.upgrade({ socket }, key, protocol, '', context)
     this.#options.accept(head, new UwsResponsePort(response), upgrade)
-    head.turnEnded(false)
   }
 
   stopListening(): void {

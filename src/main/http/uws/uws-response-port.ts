@@ -1,6 +1,7 @@
 /**
  * Thread: main, or a front end's own. uWebSockets.js' response as a port. It sends what it can at once and copies the
- * rest.
+ * rest. Most requests are answered in the turn in which they came; for those, calls out of JavaScript are left out that only
+ * later answers need: in that turn the connection is corked already, and cannot be noticed to be gone.
  */
 import type * as uws from 'uws-newest'
 import { headLines, type ResponseHead, statusLine } from '../response-head.js'
@@ -11,17 +12,38 @@ interface Undeclared {
   getX509Certificate?(): string
 }
 
+const OK = 200
+
 export class UwsResponsePort implements ResponsePort {
   readonly needsNudge = true
   readonly #response: uws.HttpResponse & Undeclared
+  /** True until turnEnded(): uWebSockets.js is still in the call in which it showed the request. */
+  #inTurn: boolean
+  #ended = false
+  #onAborted: (() => void) | undefined
+  #isWatched = false
 
-  constructor(response: uws.HttpResponse) {
+  constructor(response: uws.HttpResponse, inTurn = false) {
     this.#response = response
+    this.#inTurn = inTurn
   }
 
-  /** All headers are written in one call, because each call crosses from JavaScript into C++. */
+  /** Called once at the end of the turn in which the request came. */
+  turnEnded(): void {
+    this.#inTurn = false
+    if (!this.#ended) this.#watchAborts()
+  }
+
+  /** Has uWebSockets.js tell of a client that is gone; it wants as much of every response that is not ended at once. */
+  #watchAborts(): void {
+    if (this.#isWatched || this.#onAborted === undefined) return
+    this.#isWatched = true
+    this.#response.onAborted(this.#onAborted)
+  }
+
+  /** All headers are written in one call, because each call crosses from JavaScript into C++; 200 is written by itself. */
   writeHead(head: ResponseHead, auditId: string, extraHeaders: readonly string[]): void {
-    this.#response.writeStatus(statusLine(head.status))
+    if (head.status !== OK) this.#response.writeStatus(statusLine(head.status))
     this.#response.writeHeader('Audit-Id', headLines(head, auditId, extraHeaders))
   }
 
@@ -34,15 +56,20 @@ export class UwsResponsePort implements ResponsePort {
   }
 
   write(chunk: Uint8Array | string): boolean {
+    this.#watchAborts()
     return this.#response.write(chunk)
   }
 
   end(body?: Uint8Array | string, closeConnection?: boolean): void {
+    this.#ended = true
     this.#response.end(body, closeConnection)
   }
 
   tryEnd(chunk: Uint8Array, totalSize: number): [ok: boolean, done: boolean] {
-    return this.#response.tryEnd(chunk, totalSize)
+    this.#watchAborts()
+    const written = this.#response.tryEnd(chunk, totalSize)
+    if (written[1]) this.#ended = true
+    return written
   }
 
   onWritable(handler: (offset: number) => boolean): void {
@@ -50,7 +77,8 @@ export class UwsResponsePort implements ResponsePort {
   }
 
   onAborted(handler: () => void): void {
-    this.#response.onAborted(handler)
+    this.#onAborted = handler
+    if (!this.#inTurn) this.#watchAborts()
   }
 
   onData(handler: (chunk: Uint8Array, isLast: boolean) => void): void {
@@ -62,10 +90,13 @@ export class UwsResponsePort implements ResponsePort {
   }
 
   cork(callback: () => void): void {
-    this.#response.cork(callback)
+    if (this.#inTurn) callback()
+    else this.#response.cork(callback)
   }
 
   close(): void {
+    this.#watchAborts()
+    this.#ended = true
     this.#response.close()
   }
 

@@ -8,7 +8,6 @@ export function withAudit(next: RequestHandler, observer: RequestObserver | unde
   return (request) => {
     const noted = observer.onRequest?.(request)
     if (!(noted instanceof Promise)) return next(request)
-    request.head.keepHeaders()
     holdBody(request)
     return noted.then((recorded) => {
       if (!recorded) throw newInternalError('failed to store audit event')

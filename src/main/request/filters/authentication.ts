@@ -27,7 +27,6 @@ export function withAuthentication(next: RequestHandler, authenticator: Authenti
   return (request) => {
     const found = authenticator.authenticate(request.exchange)
     if (!(found instanceof Promise)) return identified(request, found)
-    request.head.keepHeaders()
     holdBody(request)
     return found.then((authenticated) => identified(request, authenticated))
   }
