@@ -48,7 +48,7 @@ export class FakeWatch {
 
   #showState(revision: number, initial: boolean): void {
     const state = this.#store.at(this.#prefix, revision)
-    if (this.#planted.strikes('initial event missing')) state.shift()
+    if (state.length > 0 && this.#planted.strikes('initial event missing')) state.shift()
     for (const { object } of state) this.#write('ADDED', object)
     if (initial) this.#bookmark(revision, { 'k8s.io/initial-events-end': 'true' })
   }

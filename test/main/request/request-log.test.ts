@@ -1,27 +1,10 @@
 import t from 'tap'
-import type { Logger } from '#keelson/lib/logger.js'
 import { RequestLog } from '#keelson/main/request/request-log.js'
 import type { ObservedRequest } from '#keelson/main/request/request-observer.js'
-
-interface Line {
-  readonly level: string
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly message: string
-}
+import { type Line, recordingLogger } from '../../support/recording-logger.js'
 
 function logged(slowMs: number, everything: boolean): { readonly log: RequestLog; readonly lines: Line[] } {
-  const lines: Line[] = []
-  const at =
-    (level: string) =>
-    (fields: object, message: string): void =>
-      void lines.push({ level, fields: { ...fields }, message })
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: () => logger,
-  }
+  const { logger, lines } = recordingLogger()
   return { log: new RequestLog({ logger, slowMs, everything }), lines }
 }
 

@@ -1,33 +1,11 @@
 import { test } from 'tap'
-import type { Logger } from '#keelson/lib/logger.js'
 import { StorageError } from '#keelson/storage/contract/errors.js'
 import { logFailure } from '#keelson/storage/contract/log-failure.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { FakeClock } from '../../support/fake-clock.js'
 import { freePort } from '../../support/free-port.js'
+import { type Line, recordingLogger } from '../../support/recording-logger.js'
 import { until } from '../../support/until.js'
-
-interface Line {
-  readonly level: string
-  readonly fields: Record<string, unknown>
-  readonly message: string
-}
-
-function recordingLogger(): { readonly logger: Logger; readonly lines: Line[] } {
-  const lines: Line[] = []
-  const at =
-    (level: string) =>
-    (fields: object, message: string): void =>
-      void lines.push({ level, fields: { ...fields }, message })
-  const logger: Logger = {
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    child: () => logger,
-  }
-  return { logger, lines }
-}
 
 test('an etcd that nobody reaches is told of once, and again after a minute, with the time since when', async (t) => {
   const { logger, lines } = recordingLogger()
