@@ -73,7 +73,12 @@ function open(
     ...more,
   })
   pool.start()
-  t.teardown(() => pool.abandon())
+  // A server listens; without it nothing keeps this process from ending before it hears that a thread without tasks of Piscina has.
+  const listening = setInterval(() => undefined, 60_000)
+  t.teardown(() => {
+    clearInterval(listening)
+    return pool.abandon()
+  })
   return { pool, begun, logged, replaced }
 }
 
