@@ -178,6 +178,11 @@ t.test('definitions made to hurt are refused or served, and hold nobody up', asy
   t.pass(`the slowest read beside it took ${Math.round(slowest.ms)} ms`)
   const { status } = await server.request('GET', '/openapi/v2')
   t.equal(status, 200)
+  // What has been taken is served at some time or not at all: the tests behind this one count what is.
+  for (const plural of ['deeps', 'wides', 'patterns', 'manies']) {
+    await statusOf('DELETE', `${DEFINITIONS}/${plural}.${group}`)
+    await gone(plural, group)
+  }
 })
 
 t.test('a definition that flaps leaves nothing behind', async (t) => {
@@ -193,7 +198,7 @@ t.test('a definition that flaps leaves nothing behind', async (t) => {
     t.equal(await statusOf('DELETE', `${DEFINITIONS}/flaps.${group}`), 200)
     await gone('flaps', group)
   }
-  await until(async () => (await arenas()) === before, { what: 'memory as it was' })
+  await until(async () => (await arenas()) <= before, { what: 'memory as it was' })
   t.notMatch((await server.request('GET', '/apis')).text, group)
   t.equal(await statusOf('GET', collection('flaps', group)), 404)
 })
@@ -221,6 +226,6 @@ t.test('many definitions by many writers come and go', async (t) => {
     t.equal(await statusOf('DELETE', `${DEFINITIONS}/many${i}s.${group(i)}`), 200)
     await gone(`many${i}s`, group(i))
   })
-  await until(async () => (await arenas()) === before, { what: 'memory as it was' })
+  await until(async () => (await arenas()) <= before, { what: 'memory as it was' })
   t.notMatch((await server.request('GET', '/apis')).text, 'many.example.com')
 })
