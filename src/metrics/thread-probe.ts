@@ -20,6 +20,8 @@ import { processFamilies } from './families.js'
 import type { Recorder } from './recorder.js'
 
 const PERIOD_MS = 5000
+/** So often it is looked whether the thread is quiet: what a start or a load took is given back some seconds after it. */
+const QUIET_PERIOD_MS = 1000
 const RESOLUTION_MS = 20
 /** Linux counts processor time of threads in hundredths of a second. */
 const TICKS_PER_SECOND = 100
@@ -49,6 +51,7 @@ export class ThreadProbe {
   readonly #statFile = ownStatFile()
   #timer: Timer | undefined
   #utilization: EventLoopUtilization | undefined
+  #quietTimer: Timer | undefined
   #cpuSeconds = 0
 
   constructor(thread: string, recorder: Recorder, clock: Clock) {
@@ -61,10 +64,12 @@ export class ThreadProbe {
     this.#delay.enable()
     this.#collections.observe({ entryTypes: ['gc'] })
     this.#look()
+    this.#lookForQuiet(performance.eventLoopUtilization())
   }
 
   stop(): void {
     this.#timer?.cancel()
+    this.#quietTimer?.cancel()
     this.#delay.disable()
     this.#collections.disconnect()
   }
@@ -76,12 +81,18 @@ export class ThreadProbe {
     this.#recorder.series(processFamilies.threadGcRuns, this.#thread, kind).add(1)
   }
 
+  #lookForQuiet(before: EventLoopUtilization): void {
+    this.#quietTimer = this.#clock.after(QUIET_PERIOD_MS, () => {
+      const now = performance.eventLoopUtilization()
+      this.#quietCollector.look(performance.eventLoopUtilization(now, before).utilization)
+      this.#lookForQuiet(now)
+    })
+  }
+
   #look(): void {
     const recorder = this.#recorder
     const now = performance.eventLoopUtilization()
     const since = performance.eventLoopUtilization(now, this.#utilization)
-    // The first look sees the start, which was busy.
-    if (this.#utilization !== undefined) this.#quietCollector.look(since.utilization)
     this.#utilization = now
     recorder.series(processFamilies.loopUtilization, this.#thread).set(since.utilization)
     if (this.#delay.count > 0) {

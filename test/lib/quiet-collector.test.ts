@@ -16,9 +16,12 @@ t.test('a thread that has gone quiet collects twice for what it has grown', asyn
   collector.look(0.5)
   t.equal(collections, 0, 'a busy thread is left alone')
   collector.look(0.01)
+  t.equal(collections, 0, 'a moment without requests is no rest')
+  collector.look(0.01)
   t.equal(collections, 1)
   collector.look(0.5)
   t.equal(collections, 1)
+  collector.look(0.01)
   collector.look(0.01)
   t.equal(collections, 2)
   taken = 27 * MIB
@@ -27,6 +30,7 @@ t.test('a thread that has gone quiet collects twice for what it has grown', asyn
   taken = 90 * MIB
   collector.look(0.9)
   t.equal(collections, 2)
+  collector.look(0)
   collector.look(0)
   t.equal(collections, 3, 'after a burst it collects again')
 })
