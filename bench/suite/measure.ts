@@ -62,8 +62,8 @@ const ENOUGH = 3
 const MAX_SECONDS = 20
 /** Above this, a list is some hundred megabytes: few clients ask for it at once. */
 const LARGE_LIST = 5000
-/** What is garbage goes when nobody asks for anything. */
-const SETTLE_MS = 5000
+/** What is garbage goes when nobody has asked for anything for some ten seconds (QuietCollector). */
+const SETTLE_MS = 12_000
 /** More than the watchers can read. */
 const BARE_EVENTS_EACH_SECOND = 1000
 const WATCHES = [

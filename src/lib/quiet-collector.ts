@@ -1,46 +1,65 @@
 /**
  * Thread: any. Gives back what a thread took in a burst of work. V8 collects when a heap has to grow, not when its thread has gone
  * quiet: after a start or a load, nearly half of every heap is garbage and empty pages, and stays so (docs/adr/0037-memory.md). So the
- * thread looks at itself every second, and collects when it did hardly anything for two of them and has grown since it collected
- * last. It does so twice: V8 keeps the young generation large until little is allocated, which the first time it does not see yet.
+ * thread looks at itself every second, and collects when it made hardly anything new for six of them and has grown since it collected
+ * last. Six, because V8 keeps the young generation large until it has seen little allocated for five seconds; once more soon after,
+ * because what the first collection finds it does not give back at once.
+ *
+ * What was made new says it, not how busy the thread was: under a light load a thread is idle for 98 % of the time and still needs
+ * what it would give back, and on a busy machine a thread with nothing to do looks busy.
  */
 import { getHeapStatistics } from 'node:v8'
 import { collectGarbage } from './collect-garbage.js'
 
-/** A thread that was busy for a smaller part of the time since the last look is quiet. */
-const QUIET_UTILIZATION = 0.05
-/** So many looks in a row: between the requests of a burst there may be one. */
-const QUIET_LOOKS = 2
+/** Whoever made less than this since the last look is quiet: a single write makes a tenth of it. */
+const QUIET_BYTES = 512 * 1024
+/** So many looks in a row. */
+const QUIET_LOOKS = 6
+/** So many looks after a collection comes the second one. */
+const SECOND_LOOKS = 4
 /** What a quiet thread may have grown since its last collection: controllers that renew a lease need an hour for as much. */
 const GROWN_BYTES = 8 * 1024 * 1024
 
+export interface ThreadMemory {
+  /** What objects take, garbage included. */
+  readonly usedBytes: number
+  /** The pages of the heap, empty ones included, and what objects hold outside of it. */
+  readonly takenBytes: number
+}
+
 export class QuietCollector {
-  readonly #takenBytes: () => number
+  readonly #memory: () => ThreadMemory
   readonly #collect: () => void
   /** What the thread had taken after its last collection. */
   #keptBytes = 0
+  #usedBytes = 0
   #isSecondDue = false
   #quietLooks = 0
 
-  constructor(takenBytes = heapBytes, collect = collectGarbage) {
-    this.#takenBytes = takenBytes
+  constructor(memory = threadMemory, collect = collectGarbage) {
+    this.#memory = memory
     this.#collect = collect
   }
 
-  /** `utilization`: the part of the time since the last look in which the thread was busy. */
-  look(utilization: number): void {
-    this.#quietLooks = utilization > QUIET_UTILIZATION ? 0 : this.#quietLooks + 1
-    if (this.#quietLooks < QUIET_LOOKS) return
-    const hasGrown = this.#takenBytes() - this.#keptBytes >= GROWN_BYTES
+  look(): void {
+    const { usedBytes, takenBytes } = this.#memory()
+    // Less than before: V8 has collected meanwhile, which it does when much is made.
+    const isQuiet = Math.abs(usedBytes - this.#usedBytes) < QUIET_BYTES
+    this.#usedBytes = usedBytes
+    this.#quietLooks = isQuiet ? this.#quietLooks + 1 : 0
+    const hasGrown = takenBytes - this.#keptBytes >= GROWN_BYTES
     if (!hasGrown && !this.#isSecondDue) return
+    if (this.#quietLooks < (hasGrown ? QUIET_LOOKS : SECOND_LOOKS)) return
     this.#isSecondDue = hasGrown
+    this.#quietLooks = 0
     this.#collect()
-    this.#keptBytes = this.#takenBytes()
+    const after = this.#memory()
+    this.#keptBytes = after.takenBytes
+    this.#usedBytes = after.usedBytes
   }
 }
 
-/** The pages of the heap, empty ones included, and what objects hold outside of it. */
-function heapBytes(): number {
-  const { total_heap_size, external_memory } = getHeapStatistics()
-  return total_heap_size + external_memory
+function threadMemory(): ThreadMemory {
+  const { used_heap_size, total_heap_size, external_memory } = getHeapStatistics()
+  return { usedBytes: used_heap_size + external_memory, takenBytes: total_heap_size + external_memory }
 }

@@ -64,7 +64,7 @@ export class ThreadProbe {
     this.#delay.enable()
     this.#collections.observe({ entryTypes: ['gc'] })
     this.#look()
-    this.#lookForQuiet(performance.eventLoopUtilization())
+    this.#lookForQuiet()
   }
 
   stop(): void {
@@ -81,11 +81,10 @@ export class ThreadProbe {
     this.#recorder.series(processFamilies.threadGcRuns, this.#thread, kind).add(1)
   }
 
-  #lookForQuiet(before: EventLoopUtilization): void {
+  #lookForQuiet(): void {
     this.#quietTimer = this.#clock.after(QUIET_PERIOD_MS, () => {
-      const now = performance.eventLoopUtilization()
-      this.#quietCollector.look(performance.eventLoopUtilization(now, before).utilization)
-      this.#lookForQuiet(now)
+      this.#quietCollector.look()
+      this.#lookForQuiet()
     })
   }
 

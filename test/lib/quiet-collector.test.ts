@@ -4,43 +4,50 @@ import { QuietCollector } from '#keelson/lib/quiet-collector.js'
 const MIB = 1024 * 1024
 
 t.test('a thread that has gone quiet collects twice for what it has grown', async (t) => {
-  let taken = 40 * MIB
+  let usedBytes = 30 * MIB
+  let takenBytes = 40 * MIB
   let collections = 0
   const collector = new QuietCollector(
-    () => taken,
+    () => ({ usedBytes, takenBytes }),
     () => {
       collections++
-      taken = 20 * MIB
+      usedBytes = 15 * MIB
+      takenBytes = 20 * MIB
     },
   )
-  collector.look(0.5)
-  t.equal(collections, 0, 'a busy thread is left alone')
-  collector.look(0.01)
-  t.equal(collections, 0, 'a moment without requests is no rest')
-  collector.look(0.01)
+  const look = (madeBytes: number): void => {
+    usedBytes += madeBytes
+    collector.look()
+  }
+  const rest = (seconds: number): void => {
+    for (let second = 0; second < seconds; second++) look(1000)
+  }
+  look(10 * MIB)
+  rest(5)
+  t.equal(collections, 0, 'a thread that has made much is left alone until V8 has seen that it makes little')
+  look(2 * MIB)
+  rest(5)
+  t.equal(collections, 0)
+  rest(1)
   t.equal(collections, 1)
-  collector.look(0.5)
-  t.equal(collections, 1)
-  collector.look(0.01)
-  collector.look(0.01)
-  t.equal(collections, 2)
-  taken = 27 * MIB
-  collector.look(0.01)
+  rest(4)
+  t.equal(collections, 2, 'and once more')
+  takenBytes = 27 * MIB
+  rest(20)
   t.equal(collections, 2, 'what little a quiet thread makes is left to V8')
-  taken = 90 * MIB
-  collector.look(0.9)
-  t.equal(collections, 2)
-  collector.look(0)
-  collector.look(0)
+  takenBytes = 90 * MIB
+  for (let second = 0; second < 20; second++) look(second % 3 === 0 ? -9 * MIB : 3 * MIB)
+  t.equal(collections, 2, 'under a light load, which V8 collects for, it does not')
+  rest(6)
   t.equal(collections, 3, 'after a burst it collects again')
 })
 
 t.test('what a collection cannot take is not collected for again', async (t) => {
   let collections = 0
   const collector = new QuietCollector(
-    () => 100 * MIB,
+    () => ({ usedBytes: 80 * MIB, takenBytes: 100 * MIB }),
     () => collections++,
   )
-  for (let look = 0; look < 5; look++) collector.look(0)
+  for (let look = 0; look < 30; look++) collector.look()
   t.equal(collections, 2)
 })

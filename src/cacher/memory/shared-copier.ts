@@ -8,7 +8,7 @@
 const MIN_BYTES = 64
 
 export function copyBytes(source: Uint8Array, target: Buffer, at: number): void {
-  const { byteLength } = source
-  if (byteLength < MIN_BYTES || !(source.buffer instanceof SharedArrayBuffer)) target.set(source, at)
-  else target.fill(source, at, at + byteLength)
+  const { length } = source
+  if (length < MIN_BYTES || !(source.buffer instanceof SharedArrayBuffer)) target.set(source, at)
+  else target.fill(source, at, at + length)
 }

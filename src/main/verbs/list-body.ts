@@ -80,8 +80,9 @@ export class ListBody {
     this.#skips = bodies.map(skip)
     this.#state = state
     this.#pinned = state !== undefined
-    let total = head.byteLength + TAIL.byteLength + Math.max(0, bodies.length - 1)
-    for (const [i, body] of bodies.entries()) total += body.byteLength - this.#skips[i]!
+    // `length` in here, not `byteLength`: ServedResource.itemSkip says why.
+    let total = head.length + TAIL.length + Math.max(0, bodies.length - 1)
+    for (const [i, body] of bodies.entries()) total += body.length - this.#skips[i]!
     this.totalBytes = total
     this.#buffer = Buffer.allocUnsafe(Math.min(total, PIECE_BYTES))
   }
@@ -188,12 +189,12 @@ export class ListBody {
     const prefixBytes = commaBytes + (skip > 0 ? 1 : 0)
     let at = this.#filled
     let offset = this.#offset
-    for (; offset < prefixBytes && at < buffer.byteLength; offset++) buffer[at++] = offset < commaBytes ? COMMA : BRACE
+    for (; offset < prefixBytes && at < buffer.length; offset++) buffer[at++] = offset < commaBytes ? COMMA : BRACE
     let whole = false
     if (offset >= prefixBytes) {
       const from = (skip > 0 ? skip + 1 : 0) + offset - prefixBytes
-      const bytes = Math.min(body.byteLength - from, buffer.byteLength - at)
-      whole = from + bytes === body.byteLength
+      const bytes = Math.min(body.length - from, buffer.length - at)
+      whole = from + bytes === body.length
       const rest = from === 0 && whole ? body : bytes === 0 ? NOTHING : body.subarray(from, from + bytes)
       copyBytes(rest, buffer, at)
       at += bytes
