@@ -5,9 +5,10 @@
  */
 import type { KvEvent } from '../contract/kv.js'
 
-/** Enough events for a commit of the largest size and a consumer that is a few commits behind. */
+/** Enough events for a consumer that is a few commits behind; one that is not, or a commit of large objects, is read from the log. */
 const MAX_EVENTS = 4096
-const MAX_BYTES = 32 * 1024 * 1024
+/** Kept until they are overtaken, so a server that has been written to once keeps so much for good. */
+const MAX_BYTES = 8 * 1024 * 1024
 
 export class RecentEvents {
   #events: KvEvent[] = []
