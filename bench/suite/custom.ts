@@ -5,7 +5,7 @@
 import autocannon from 'autocannon'
 import { CREATED, definition } from './custom-thing.js'
 import type { Row, Scenario } from './results.js'
-import { memoryOf, processorSeconds, type Target } from './servers.js'
+import { memoryOf, processorSeconds, SETTLE_MS, type Target } from './servers.js'
 import { receive, request } from './workload.js'
 
 export const OBJECTS = 3000
@@ -23,7 +23,7 @@ type Report = (scenario: Scenario, size: number, measured: Measured) => void
 /** Everything, on a server that has nothing else to do. Reports each figure as it comes. */
 export async function measureCustom(target: Target, report: Report): Promise<void> {
   await request(target, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
-  const empty = anonymousOf(target)
+  const empty = await settledMemory(target)
   let there = 0
   for (const count of DEFINITIONS) {
     report('definitions', count, await counted(target, count - there, () => define(target, there, count)))
@@ -92,9 +92,8 @@ async function listObjects(target: Target): Promise<Measured> {
 const anonymousOf = ({ process: server }: Target): number | undefined =>
   server === undefined ? undefined : memoryOf(server)?.anonymous
 
-/** What is garbage goes when nobody asks for anything. */
 async function settledMemory(target: Target): Promise<number | undefined> {
-  await pause(5000)
+  await pause(SETTLE_MS)
   return anonymousOf(target)
 }
 

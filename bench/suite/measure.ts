@@ -9,7 +9,7 @@ import { generate, multiplex } from '../load/generator.js'
 import { fanOut } from './fan-out.js'
 import type { Progress } from './progress.js'
 import { commit, keyOf, type Row, SCENARIOS, type Scenario, type TargetName } from './results.js'
-import { memoryOf, processorSeconds, type StartedKeelson, startBare, stop, type Target } from './servers.js'
+import { memoryOf, processorSeconds, SETTLE_MS, type StartedKeelson, startBare, stop, type Target } from './servers.js'
 import {
   addPolicies,
   addWebhook,
@@ -62,8 +62,6 @@ const ENOUGH = 3
 const MAX_SECONDS = 20
 /** Above this, a list is some hundred megabytes: few clients ask for it at once. */
 const LARGE_LIST = 5000
-/** What is garbage goes when nobody has asked for anything for some ten seconds (QuietCollector). */
-const SETTLE_MS = 12_000
 /** More than the watchers can read. */
 const BARE_EVENTS_EACH_SECOND = 1000
 const WATCHES = [

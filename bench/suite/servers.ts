@@ -10,6 +10,8 @@ import { announcedUrl } from '../announced-url.js'
 
 const TOKEN = 'bench'
 const TICKS_PER_SECOND = 100
+/** What is garbage goes when nobody has asked for anything for some ten seconds (QuietCollector). */
+export const SETTLE_MS = 12_000
 
 export interface Target {
   readonly url: string
