@@ -35,7 +35,7 @@ export interface Hub {
  */
 const REST = 1
 const MIN_ROUND_MS = 0.5
-const MAX_REST_MS = 20
+const MAX_REST_MS = 5
 
 /** So many batches are written before other connections have their turn. */
 const BATCHES_A_TURN = 8
