@@ -4,6 +4,9 @@ import type { HistoryRecord, Operation, Seen } from '../check/history.js'
 /** Every write carries its token here. */
 export const TOKEN = 'faults.example.com/token'
 
+/** The webhook puts the token here. */
+export const STAMP = 'faults.example.com/stamp'
+
 export interface LoadObject {
   readonly apiVersion?: string
   readonly kind?: string
@@ -24,8 +27,14 @@ export const revisionOf = ({ metadata }: LoadObject): number => Number(metadata.
 export function seenOf(prefix: string, object: LoadObject): Seen {
   const address = object.spec?.clusterIP
   const token = object.metadata.annotations?.[TOKEN] ?? ''
-  const seen = { key: `${prefix}${object.metadata.name}`, revision: revisionOf(object), token }
-  return address === undefined ? seen : { ...seen, address }
+  const stamp = object.metadata.annotations?.[STAMP]
+  return {
+    key: `${prefix}${object.metadata.name}`,
+    revision: revisionOf(object),
+    token,
+    ...(address !== undefined && { address }),
+    ...(stamp !== undefined && { stamp }),
+  }
 }
 
 export class Recorder {
