@@ -74,12 +74,12 @@ export class PassingNamespaces {
     const [server] = servers
     const deadlineMs = performance.now() + patienceMs
     for (const passing of this.#all) {
-      while (passing.goneMs === Infinity && performance.now() < deadlineMs) {
+      while (!isGone(passing) && performance.now() < deadlineMs) {
         await this.#delete(server!, passing)
         await this.#look(server!, passing)
-        if (passing.goneMs === Infinity) await pause(200, new AbortController().signal)
+        if (!isGone(passing)) await pause(200, new AbortController().signal)
       }
-      if (passing.goneMs === Infinity) this.#problems.push(`the namespace ${passing.name} does not end`)
+      if (!isGone(passing)) this.#problems.push(`the namespace ${passing.name} does not end`)
     }
     for (const one of servers) for (const resource of LEFT) await this.#leftBehind(one, resource, deadlineMs)
     return this.#problems
@@ -109,7 +109,7 @@ export class PassingNamespaces {
     const name = `o${this.#objects++}`
     const { apiVersion, kind, body } = resource
     const object = { apiVersion, kind, metadata: { name }, ...body(this.#objects) }
-    const isGone = passing.goneMs < recorder.nowMs()
+    const wasGone = isGone(passing)
     recorder.requests++
     const answer = await server.exchange({ method: 'POST', path: collectionOf(resource, passing.name), body: object })
     const result = resultOf(answer)
@@ -117,7 +117,8 @@ export class PassingNamespaces {
     if (result !== 'ok') return
     recorder.acknowledged++
     passing.created++
-    if (isGone) this.#problems.push(`${resource.name} ${passing.name}/${name} was created after its namespace was gone`)
+    if (wasGone)
+      this.#problems.push(`${resource.name} ${passing.name}/${name} was created after its namespace was gone`)
   }
 
   async #delete(server: ServerAddress, passing: Passing): Promise<void> {
@@ -134,17 +135,22 @@ export class PassingNamespaces {
     if (answer?.status === 404) passing.goneMs = Math.min(passing.goneMs, this.#options.recorder.nowMs())
   }
 
+  /** What came late is found and deleted by the controller, some time after it has forgotten the namespace. */
   async #leftBehind(server: ServerAddress, { path, name: resource }: (typeof LEFT)[number], deadlineMs: number) {
-    let list: ItemList | undefined
-    while (list === undefined && performance.now() < deadlineMs) {
+    let left: string[] | undefined
+    do {
+      if (left !== undefined) await pause(200, new AbortController().signal)
       const answer = await server.exchange({ method: 'GET', path: `${path}/${resource}` })
-      if (answer?.status === 200) list = answer.body as ItemList
-    }
-    for (const { metadata } of list?.items ?? []) {
-      const { namespace, name } = metadata
-      if (this.#all.find((one) => one.name === namespace)?.goneMs === Infinity || !namespace.startsWith(STEM)) continue
-      const how = this.#unanswered.has(`${resource} ${namespace}/${name}`) ? ' (its creation was not answered)' : ''
-      this.#problems.push(`${server.name} has ${resource} ${namespace}/${name} of a namespace that is gone${how}`)
+      const { items } = answer?.status === 200 ? (answer.body as ItemList) : {}
+      left = items
+        ?.filter(({ metadata: { namespace } }) => this.#all.some((one) => one.name === namespace && isGone(one)))
+        .map(({ metadata: { namespace, name } }) => `${resource} ${namespace}/${name}`)
+    } while (left?.length !== 0 && performance.now() < deadlineMs)
+    for (const object of left ?? []) {
+      const how = this.#unanswered.has(object) ? ' (its creation was not answered)' : ''
+      this.#problems.push(`${server.name} has ${object} of a namespace that is gone${how}`)
     }
   }
 }
+
+const isGone = ({ goneMs }: Passing): boolean => goneMs < Infinity
