@@ -40,18 +40,24 @@ export function seenOf(prefix: string, object: LoadObject): Seen {
 export class Recorder {
   readonly records: HistoryRecord[] = []
   readonly #begunMs = performance.now()
+  readonly #letter: string
   #tokens = 0
   requests = 0
   acknowledged = 0
   unknown = 0
   watchEvents = 0
 
+  /** Tokens begin with the letter: another load on the same store takes another one. */
+  constructor(letter = 't') {
+    this.#letter = letter
+  }
+
   nowMs(): number {
     return performance.now() - this.#begunMs
   }
 
   nextToken(): string {
-    return `t${++this.#tokens}`
+    return `${this.#letter}${++this.#tokens}`
   }
 
   add(record: HistoryRecord): void {
@@ -62,6 +68,8 @@ export class Recorder {
 
   /** The newest revision that any answer has named. */
   newest = 0
+  /** Nobody asks for what was before it: another load may have been there then, whose requests are not in this history. */
+  oldest = 1
 
   see(revision: number): void {
     if (revision > this.newest) this.newest = revision

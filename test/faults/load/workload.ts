@@ -130,6 +130,7 @@ export class Workload {
     setMaxListeners(0, signal)
     const { servers, recorder, seed, pauseMs = PAUSE_MS } = this.#options
     const over = new AbortController()
+    setMaxListeners(0, over.signal)
     this.#followers = servers.flatMap((server) =>
       this.#collections.map((collection) => new Follower(server, recorder, collection, recorder.newest)),
     )
