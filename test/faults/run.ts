@@ -88,12 +88,13 @@ async function lived(
   const webhook = await Webhook.open()
   const rig = await Rig.start({ storage, folder, smallDisks, tls, webhookPort: webhook.port })
   const clock = AwakeClock.start()
+  const over = new AbortController()
+  let workload: Workload | undefined
   try {
     const servers = rig.servers.map(({ name, url, credentials }) => new ServerAddress(name, url, credentials))
     const asked = { webhook, port: rig.webhookLink.port }
-    const workload = new Workload({ servers, recorder, seed, families: true, widgets: true, webhook: asked, pauseMs })
+    workload = new Workload({ servers, recorder, seed, families: true, widgets: true, webhook: asked, pauseMs })
     await workload.prepare()
-    const over = new AbortController()
     const running = workload.run(over.signal)
     await Promise.all([inflict(rig, plan, clock), clock.sleep(seconds * 1000)])
     over.abort()
@@ -104,6 +105,8 @@ async function lived(
     return [...check(recorder.records, CHECKS), ...problems.map((what) => ({ property: 'at the end', what })), ...ended]
   } finally {
     clock.stop()
+    over.abort()
+    await workload?.abandon()
     await rig.stop()
     await webhook.close()
   }

@@ -201,6 +201,12 @@ export class Workload {
     return problems
   }
 
+  /** Nobody follows anything any longer: after a run that did not come to its end. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()))
+    for (const server of this.#options.servers) server.close()
+  }
+
   /** A follower that does not come to the end is told by the check of the history. */
   async #followed(): Promise<void> {
     const ends = this.#options.recorder.records.filter((record) => record.kind === 'end')
