@@ -164,8 +164,9 @@ export class Database {
 
   /** Whether the disk has room for a commit of so many bytes. */
   hasRoom(bytes = 0): boolean {
-    const { bavail, bsize } = statfsSync(this.#volume)
-    return bavail * bsize >= bytes + ROOM_BYTES
+    const { bavail, bsize, blocks } = statfsSync(this.#volume)
+    // A file system that counts no blocks at all does not tell what is left.
+    return blocks === 0 || bavail * bsize >= bytes + ROOM_BYTES
   }
 
   get fileBytes(): number {
