@@ -1,7 +1,7 @@
 /**
  * Thread: controllers. A namespace that is being deleted is emptied: pods first, then everything else of whatever resource,
  * custom ones and those of extension API servers included. What is left, and why, is told in its conditions; when nothing is, its finalizer goes and the
- * namespace with it.
+ * namespace with it, and its name is looked at for a while longer (NamespaceStragglers).
  */
 import { isDeepStrictEqual } from 'node:util'
 import { formatGroupResource } from '../api/group-version.js'
@@ -14,6 +14,7 @@ import { failedWith } from './framework/controller-client.js'
 import { RemoteFailure } from './framework/remote-objects.js'
 import { Unfinished } from './framework/unfinished.js'
 import { type Condition, deletionConditions, type Remains } from './namespace-conditions.js'
+import { NamespaceStragglers } from './namespace-stragglers.js'
 import { RemainsWatch } from './remains-watch.js'
 import type { Namespace } from './service-account-controller.js'
 
@@ -39,11 +40,16 @@ export const namespaceController: Controller = {
       },
     })
     const waiting = new RemainsWatch(context, (name) => work.add(name))
+    const stragglers = new NamespaceStragglers(context, namespaces)
     context.follow(namespaces, {
       onPut: (namespace) => {
+        stragglers.forget(namespace.name)
         if (namespace.read().metadata?.deletionTimestamp !== undefined) work.add(namespace.name)
       },
-      onDelete: ({ name }) => waiting.set(name, []),
+      onDelete: ({ name }) => {
+        waiting.set(name, [])
+        stragglers.expect(name)
+      },
     })
   },
 }

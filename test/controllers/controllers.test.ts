@@ -115,6 +115,25 @@ t.test('the first minute: a pod, what it owns and a namespace, made and deleted 
   await api.goes(path)
 })
 
+t.test('what comes late into a namespace goes as it did, unless there is a new namespace of the name', async (t) => {
+  // Without the plugin everything is let through, as a request is that was admitted when the namespace was alive.
+  const flags = ['--controllers=namespace', '--disable-admission-plugins=NamespaceLifecycle']
+  const server = await KeelsonProcess.start(flags)
+  t.teardown(() => server.close())
+  const api = new ApiClient(server)
+  await api.create('/api/v1/namespaces/never/configmaps', { metadata: { name: 'kept' } })
+  for (const name of ['passed', 'again']) {
+    await api.create('/api/v1/namespaces', { metadata: { name } })
+    await api.delete(`/api/v1/namespaces/${name}`)
+    await api.goes(`/api/v1/namespaces/${name}`)
+    await api.create(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'late' } })
+  }
+  await api.create('/api/v1/namespaces', { metadata: { name: 'again' } })
+  await api.goes('/api/v1/namespaces/passed/configmaps/late')
+  t.ok(await api.get('/api/v1/namespaces/again/configmaps/late'), 'a new namespace has it')
+  t.ok(await api.get('/api/v1/namespaces/never/configmaps/kept'), 'a namespace that never was is nobody’s affair')
+})
+
 t.test('pods go before everything else of a namespace', async (t) => {
   const server = await KeelsonProcess.start(['--controllers=namespace,serviceaccount'])
   t.teardown(() => server.close())

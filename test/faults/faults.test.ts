@@ -1,7 +1,9 @@
 /** The short, fixed set of `npm run test:faults`: one run on the embedded engine and one on etcd, a few seconds of load each. */
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { skipWithoutEtcd } from '../support/etcd-server.js'
-import { planOf, told } from './plan.js'
+import { hasTls, planOf, told } from './plan.js'
+import { FAULTS } from './rig/faults.js'
 import type { StorageKind } from './rig/rig.js'
 import { runFaults } from './run.js'
 
@@ -30,4 +32,16 @@ t.test('a seed gives the same faults every time', async (t) => {
   t.equal(told(planOf(7, 60, 'etcd')), plan)
   t.not(told(planOf(8, 60, 'etcd')), plan)
   t.ok(planOf(7, 60, 'embedded').every(({ fault }) => !fault.needsEtcd))
+})
+
+t.test('certificates end in the runs that have any', async (t) => {
+  t.notOk(hasTls(7))
+  t.ok(planOf(7, 600, 'etcd').every(({ fault }) => !fault.needsTls))
+  t.ok(hasTls(9) && planOf(9, 600, 'etcd').some(({ fault }) => fault.needsTls))
+  t.ok(hasTls(7, ['the certificate of a server ends']), 'a fault that is asked for has what it needs')
+})
+
+t.test('every fault is in the table of docs/reliability.md', async (t) => {
+  const table = readFileSync('docs/reliability.md', 'utf8')
+  for (const { name } of FAULTS) t.ok(table.includes(`\`${name}\``), name)
 })

@@ -1,6 +1,7 @@
 /** What goes wrong when, from a seed alone. */
 import { Random } from '../support/fuzz.js'
-import { FAULTS, type Fault } from './rig/faults.js'
+import type { Fault } from './rig/fault.js'
+import { FAULTS } from './rig/faults.js'
 import type { StorageKind } from './rig/rig.js'
 
 export interface PlannedFault {
@@ -17,6 +18,13 @@ const LONGEST_MS = 5000
 /** The load runs undisturbed at first, and again at the end of a run. */
 const QUIET_MS = 1000
 
+/** Every so many runs, by seed, everybody talks TLS. */
+const TLS_EVERY = 3
+
+/** Also where a fault was chosen that needs it. */
+export const hasTls = (seed: number, only: readonly string[] = []): boolean =>
+  seed % TLS_EVERY === 0 || FAULTS.some(({ name, needsTls }) => needsTls && only.includes(name))
+
 export function planOf(
   seed: number,
   seconds: number,
@@ -24,8 +32,10 @@ export function planOf(
   only: readonly string[] = [],
 ): PlannedFault[] {
   const random = new Random(seed)
+  const tls = hasTls(seed, only)
   const possible = FAULTS.filter(
-    ({ name, needsEtcd }) => (storage === 'etcd' || !needsEtcd) && (only.length === 0 || only.includes(name)),
+    ({ name, needsEtcd, needsTls }) =>
+      (storage === 'etcd' || !needsEtcd) && (tls || !needsTls) && (only.length === 0 || only.includes(name)),
   )
   const plan: PlannedFault[] = []
   for (let atMs = QUIET_MS; atMs < seconds * 1000 - QUIET_MS; atMs += 300 + random.below(APART_MS[storage]))

@@ -7,8 +7,9 @@ import { toLines, type Violation } from './check/history.js'
 import { check } from './check/verdict.js'
 import { ServerAddress } from './load/http-exchange.js'
 import { Recorder } from './load/recorder.js'
+import { Webhook } from './load/webhook.js'
 import { CHECKS, PAUSE_MS, Workload } from './load/workload.js'
-import { type PlannedFault, planOf, told } from './plan.js'
+import { hasTls, type PlannedFault, planOf, told } from './plan.js'
 import { AwakeClock } from './rig/awake-clock.js'
 import { Rig, type StorageKind } from './rig/rig.js'
 
@@ -55,7 +56,14 @@ export async function runFaults({
   let violations: Violation[] = []
   let broken: string | undefined
   try {
-    violations = await lived(folder, plan, recorder, { seed, seconds, storage, pauseMs, smallDisks })
+    violations = await lived(folder, plan, recorder, {
+      seed,
+      seconds,
+      storage,
+      pauseMs,
+      smallDisks,
+      tls: hasTls(seed, only),
+    })
   } catch (error) {
     broken = error instanceof Error ? (error.stack ?? error.message) : String(error)
   }
@@ -67,19 +75,26 @@ export async function runFaults({
   return { seed, plan, requests, acknowledged, unknown, watchEvents, broken, violations, kept }
 }
 
+interface LivedOptions extends Required<Omit<RunOptions, 'only' | 'keep'>> {
+  readonly tls: boolean
+}
+
 async function lived(
   folder: string,
   plan: readonly PlannedFault[],
   recorder: Recorder,
-  { seed, seconds, storage, pauseMs, smallDisks }: Required<Omit<RunOptions, 'only' | 'keep'>>,
+  { seed, seconds, storage, pauseMs, smallDisks, tls }: LivedOptions,
 ): Promise<Violation[]> {
-  const rig = await Rig.start(storage, folder, smallDisks)
+  const webhook = await Webhook.open()
+  const rig = await Rig.start({ storage, folder, smallDisks, tls, webhookPort: webhook.port })
   const clock = AwakeClock.start()
+  const over = new AbortController()
+  let workload: Workload | undefined
   try {
-    const servers = rig.servers.map(({ name, link }) => new ServerAddress(name, link.url))
-    const workload = new Workload({ servers, recorder, seed, families: true, widgets: true, pauseMs })
+    const servers = rig.servers.map(({ name, url, credentials }) => new ServerAddress(name, url, credentials))
+    const asked = { webhook, port: rig.webhookLink.port }
+    workload = new Workload({ servers, recorder, seed, families: true, widgets: true, webhook: asked, pauseMs })
     await workload.prepare()
-    const over = new AbortController()
     const running = workload.run(over.signal)
     await Promise.all([inflict(rig, plan, clock), clock.sleep(seconds * 1000)])
     over.abort()
@@ -87,10 +102,13 @@ async function lived(
     await running
     const problems = await workload.finish()
     const ended = rig.unexpected.map((what) => ({ property: 'runs on', what }))
-    return [...check(recorder.records, CHECKS), ...problems.map((what) => ({ property: 'families', what })), ...ended]
+    return [...check(recorder.records, CHECKS), ...problems.map((what) => ({ property: 'at the end', what })), ...ended]
   } finally {
     clock.stop()
+    over.abort()
+    await workload?.abandon()
     await rig.stop()
+    await webhook.close()
   }
 }
 

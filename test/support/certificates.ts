@@ -11,7 +11,9 @@ export interface Identity {
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 
-/** An authority for one test: what it signs is good for loopback and for an hour. */
+const HOUR_MS = 3_600_000
+
+/** An authority for one test: what it signs is good for loopback, and for an hour unless told otherwise. */
 export class TestAuthority {
   readonly certificate: string
   readonly #issuer: x509.X509Certificate
@@ -33,13 +35,13 @@ export class TestAuthority {
       keys,
       signingAlgorithm: ALGORITHM,
       notBefore: new Date(Date.now() - 60_000),
-      notAfter: new Date(Date.now() + 3_600_000),
+      notAfter: new Date(Date.now() + HOUR_MS),
       extensions: [new x509.BasicConstraintsExtension(true, 1, true)],
     })
     return new TestAuthority(issuer, keys)
   }
 
-  async sign(name: string): Promise<Identity> {
+  async sign(name: string, lifeMs = HOUR_MS): Promise<Identity> {
     const keys = await newKeys()
     const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: (++this.#serial).toString(16).padStart(2, '0'),
@@ -49,7 +51,7 @@ export class TestAuthority {
       signingKey: this.#keys.privateKey,
       signingAlgorithm: ALGORITHM,
       notBefore: new Date(Date.now() - 60_000),
-      notAfter: new Date(Date.now() + 3_600_000),
+      notAfter: new Date(Date.now() + lifeMs),
       extensions: [
         new x509.SubjectAlternativeNameExtension([
           { type: 'dns', value: 'localhost' },

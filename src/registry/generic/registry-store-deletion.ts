@@ -29,8 +29,18 @@ export class RegistryStoreDeletion {
     this.#storage = storage
   }
 
-  /** `deleted: false`: the object is ending, or waits for its finalizers. */
+  /** `deleted: false`: the object is ending, or waits for its finalizers. Begins again when it got one while it was being deleted. */
   async delete(request: DeletionRequest): Promise<{ result: KubeObject | Status; deleted: boolean }> {
+    for (;;) {
+      try {
+        return await this.#attempt(request)
+      } catch (error) {
+        if (!(error instanceof HeldMeanwhile)) throw error
+      }
+    }
+  }
+
+  async #attempt(request: DeletionRequest): Promise<{ result: KubeObject | Status; deleted: boolean }> {
     const { context, name, key, options, validation } = request
     const existing = await translated(this.#options.groupResource, name, () =>
       this.#storage.storage.get(key, signalOf(context)),
@@ -49,8 +59,14 @@ export class RegistryStoreDeletion {
       }
       if (context.dryRun) return { result: await this.#finalize(marked.object, false, context), deleted: true }
     }
+    // Kubernetes deletes it all the same: whoever was told that the finalizer is there would never see the end.
+    const validateDeletion = async (object: KubeObject): Promise<void> => {
+      const held = this.#gcFinalizers(object, options) ?? metadataOf(object).finalizers ?? []
+      if (held.length > 0) throw new HeldMeanwhile()
+      await validation(object)
+    }
     const deleted = await translated(this.#options.groupResource, name, () =>
-      this.#storage.delete(key, { preconditions, validateDeletion: validation, ...signalOf(context) }, context.dryRun),
+      this.#storage.delete(key, { preconditions, validateDeletion, ...signalOf(context) }, context.dryRun),
     )
     return { result: await this.#finalize(deleted, false, context), deleted: true }
   }
@@ -137,6 +153,8 @@ export class RegistryStoreDeletion {
 
 /** Leave a transaction's function without writing. */
 class AlreadyDeleting extends Error {}
+/** Leaves a deletion without deleting. */
+class HeldMeanwhile extends Error {}
 class DeleteNow extends Error {
   readonly object: KubeObject
   constructor(object: KubeObject) {

@@ -5,7 +5,7 @@
 import { FieldPath, invalid } from '../../api/field-error.js'
 import { type KubeObject, metadataOf } from '../../api/object.js'
 import { newConflict, newInternalError, newInvalid, newNotFound } from '../../api/status.js'
-import { isNotFound } from '../../storage/contract/errors.js'
+import { isNotFound, isStorageError } from '../../storage/contract/errors.js'
 import { shouldDeleteDuringUpdate } from './before-delete.js'
 import { beforeCreate, beforeUpdate } from './before-write.js'
 import { BegunWrite } from './begun-write.js'
@@ -38,6 +38,15 @@ export interface UpdateRequest {
   readonly forceAllowCreate: boolean
 }
 
+/** What the update took the last finalizer from, and the state that it goes by. */
+interface Emptied {
+  readonly object: KubeObject
+  readonly resourceVersion: string
+}
+
+/** Instead of an outcome: between the decision to delete and the deletion somebody else has written. */
+const OVERTAKEN = Symbol('overtaken')
+
 export class RegistryStoreUpdate {
   readonly #options: RegistryStoreOptions
   readonly #storage: DryRunnableStorage
@@ -47,10 +56,18 @@ export class RegistryStoreUpdate {
     this.#storage = storage
   }
 
+  /** Begins again only after a write of somebody else, so that in any number of updates one goes on. */
   async update(request: UpdateRequest): Promise<{ object: KubeObject; created: boolean }> {
+    for (;;) {
+      const outcome = await this.#attempt(request)
+      if (outcome !== OVERTAKEN) return outcome
+    }
+  }
+
+  async #attempt(request: UpdateRequest): Promise<{ object: KubeObject; created: boolean } | typeof OVERTAKEN> {
     const { context, name, key, info, validation } = request
     const mayCreate = updateStrategyOf(this.#options).allowCreateOnUpdate || request.forceAllowCreate
-    const outcome: { created: boolean; emptied: KubeObject | undefined } = { created: false, emptied: undefined }
+    const outcome: { created: boolean; emptied: Emptied | undefined } = { created: false, emptied: undefined }
     const begun = new BegunWrite()
     const tryUpdate = async (existing: KubeObject, meta: { ttlSeconds: number | undefined }) => {
       outcome.created = false
@@ -72,7 +89,7 @@ export class RegistryStoreUpdate {
         shouldDeleteDuringUpdate(object, existing) &&
         (this.#options.shouldDeleteDuringUpdate?.(object, existing) ?? true)
       if (emptied) {
-        outcome.emptied = object
+        outcome.emptied = { object, resourceVersion: String(existingVersion) }
         throw new EmptiedFinalizers()
       }
       const ttl = this.#options.ttlSeconds?.(object, meta.ttlSeconds ?? 0, true)
@@ -95,10 +112,8 @@ export class RegistryStoreUpdate {
     } catch (error) {
       await begun.settle(false)
       if (error instanceof EmptiedFinalizers && outcome.emptied !== undefined) {
-        return {
-          object: await this.#deleteEmptied(context, name, key, outcome.emptied, info.preconditions),
-          created: false,
-        }
+        const object = await this.#deleteEmptied(request, outcome.emptied)
+        return object === OVERTAKEN ? OVERTAKEN : { object, created: false }
       }
       throw error
     }
@@ -146,22 +161,21 @@ export class RegistryStoreUpdate {
     await validation(object, existing)
   }
 
-  /** The update removed the last finalizer: the object goes, and the client gets what it sent. */
+  /**
+   * The update removed the last finalizer: the object goes, and the client gets what it sent. It goes as it was when that was decided: whoever has
+   * written since may have given it a finalizer, or another object may have its name. (Kubernetes asks for the uid alone here, and
+   * deletes what another update has acknowledged meanwhile.)
+   */
   async #deleteEmptied(
-    context: RequestContext,
-    name: string,
-    key: string,
-    object: KubeObject,
-    preconditions: UpdatedObjectInfo['preconditions'],
-  ): Promise<KubeObject> {
+    { context, name, key, info }: UpdateRequest,
+    { object, resourceVersion }: Emptied,
+  ): Promise<KubeObject | typeof OVERTAKEN> {
     try {
-      const deleted = await this.#storage.delete(
-        key,
-        { ...(preconditions === undefined ? {} : { preconditions }), ...signalOf(context) },
-        context.dryRun,
-      )
+      const preconditions = { ...info.preconditions, resourceVersion }
+      const deleted = await this.#storage.delete(key, { preconditions, ...signalOf(context) }, context.dryRun)
       await this.#options.afterDelete?.(deleted, context)
     } catch (error) {
+      if (isStorageError(error, 'invalid-object')) return OVERTAKEN
       // Another writer took it away in the meantime: what was wanted has happened.
       if (!isNotFound(error)) throw interpretStorageError(error, this.#options.groupResource, name)
     }

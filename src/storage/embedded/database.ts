@@ -110,8 +110,13 @@ export class Database {
     return new Snapshot({ tables: this.tables, transaction, state, onDamage: this.#onDamage })
   }
 
-  /** Resolves once all writes are on the disk; when it rejects, none is. */
+  /**
+   * Resolves once all writes are on the disk; when it rejects, none is. LMDB is not asked when the disk has no room: lmdb-js 3.5 puts its account of
+   * a page that could not be written into 100 bytes of heap, which it outgrows from some 100 MB of file on, or by what lay on the stack; the
+   * process then ends in malloc (fault run 72). What is left is a disk that fills up between question and write, or a quota.
+   */
   async commit(writes: readonly StagedWrite[], state: EngineState, slab: Slab): Promise<void> {
+    if (!this.hasRoom(slab.bytes)) throw this.#noSpace('too little room is left for a commit')
     const { meta } = this.tables
     const committed = meta.ifVersion(FENCE, this.#fence, () => {
       // The promises of single writes are not awaited: lmdb-js settles them together with the block's.
@@ -148,18 +153,20 @@ export class Database {
     const { code, message } = cause as { code?: number; message: string }
     const full = FULL_CODES.includes(code ?? 0) || (code === constants.errno.EIO && !this.hasRoom(bytes))
     return full
-      ? new StorageError(
-          'no-space',
-          `the disk of ${this.#volume} is full (${message}): nothing was written; reads go on, and so do writes once there is room`,
-          { cause },
-        )
+      ? this.#noSpace(message, cause)
       : new StorageError('unreachable', `a commit in ${this.#volume} failed: ${message}`, { cause })
+  }
+
+  #noSpace(why: string, cause?: unknown): StorageError {
+    const message = `the disk of ${this.#volume} is full (${why}): nothing was written; reads go on, and so do writes once there is room`
+    return new StorageError('no-space', message, { cause })
   }
 
   /** Whether the disk has room for a commit of so many bytes. */
   hasRoom(bytes = 0): boolean {
-    const { bavail, bsize } = statfsSync(this.#volume)
-    return bavail * bsize >= bytes + ROOM_BYTES
+    const { bavail, bsize, blocks } = statfsSync(this.#volume)
+    // A file system that counts no blocks at all does not tell what is left.
+    return blocks === 0 || bavail * bsize >= bytes + ROOM_BYTES
   }
 
   get fileBytes(): number {

@@ -50,8 +50,8 @@ export class GroupCommit {
   #queuedBytes = 0
   #state: 'idle' | 'scheduled' | 'committing' = 'idle'
   #broken: StorageError | undefined
-  /** The last commit failed for want of space. `bySystem`: the system said that there was none, so it can be asked again. */
-  #full: { readonly error: StorageError; readonly bySystem: boolean } | undefined
+  /** The last commit, of so many bytes, failed for want of space. `bySystem`: the system said that there was none, so it can be asked again. */
+  #full: { readonly error: StorageError; readonly bytes: number; readonly bySystem: boolean } | undefined
   #stopping = false
   #stopped: (() => void) | undefined
 
@@ -90,7 +90,7 @@ export class GroupCommit {
    */
   problem(): { readonly error: StorageError; readonly isFinal: boolean } | undefined {
     if (this.#broken !== undefined) return { error: this.#broken, isFinal: true }
-    if (this.#full?.bySystem === true && this.#options.database.hasRoom()) this.#full = undefined
+    if (this.#full?.bySystem === true && this.#options.database.hasRoom(this.#full.bytes)) this.#full = undefined
     return this.#full && { error: this.#full.error, isFinal: false }
   }
 
@@ -132,7 +132,7 @@ export class GroupCommit {
       }
       for (const { settle } of applied) settle()
     } catch (error) {
-      const failure = this.#afterFailure(error)
+      const failure = this.#afterFailure(error, batch.slab.bytes)
       for (const { command } of applied) command.reject(failure)
     }
     this.#state = 'idle'
@@ -156,14 +156,14 @@ export class GroupCommit {
   }
 
   /** Goes on only when LMDB still works and the disk is known to hold exactly the state of the snapshot. */
-  #afterFailure(error: unknown): StorageError {
+  #afterFailure(error: unknown, bytes: number): StorageError {
     const failure = isStorageError(error) ? error : new StorageError('unreachable', String(error), { cause: error })
     try {
       if (isStorageError(failure, 'no-space') && same(this.#options.database.probe(), this.#options.snapshot().state)) {
         // A client that tries again and again need not fill the log too.
         if (this.#full === undefined)
           this.#options.logger.error({ err: failure }, 'a commit failed for want of space; nothing of it was written')
-        this.#full = { error: failure, bySystem: !this.#options.database.hasRoom() }
+        this.#full = { error: failure, bytes, bySystem: !this.#options.database.hasRoom(bytes) }
         return failure
       }
     } catch (cause) {

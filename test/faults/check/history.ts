@@ -13,6 +13,8 @@ export interface Seen {
   readonly token: string
   /** The address that was given to a Service. */
   readonly address?: string
+  /** The token as the mutating webhook saw it. */
+  readonly stamp?: string
 }
 
 export type Verb = 'create' | 'update' | 'patch' | 'apply' | 'delete' | 'get'

@@ -1,5 +1,8 @@
-/** What must hold at every revision, whoever wrote: no address is given to two objects, no namespace holds more than its quota. */
-import type { Violation } from './history.js'
+/**
+ * What must hold at every revision, whoever wrote: no address is given to two objects, no namespace holds more than its quota, and what a
+ * webhook has to stamp has its stamp.
+ */
+import type { History, Seen, Violation } from './history.js'
 import type { Timeline } from './timeline.js'
 
 export interface Limit {
@@ -47,4 +50,23 @@ export function checkLimits(timeline: Timeline, limits: readonly Limit[]): Viola
     }
     return violations
   })
+}
+
+/** Nothing below these prefixes is ever stored without the stamp of the write that left it. */
+export function checkStamps(history: History, prefixes: readonly string[]): Violation[] {
+  const wrong = new Map<number, Violation>()
+  for (const { key, token, stamp, revision } of sightings(history)) {
+    if (stamp === token || !prefixes.some((prefix) => key.startsWith(prefix))) continue
+    const what = `${key} (${token}) at ${revision} has ${stamp === undefined ? 'no stamp' : `the stamp of ${stamp}`}`
+    wrong.set(revision, { property: 'stamp', what })
+  }
+  return [...wrong.values()]
+}
+
+function* sightings(history: History): Iterable<Seen> {
+  for (const record of history) {
+    if (record.kind === 'operation' && record.seen !== undefined) yield record.seen
+    else if (record.kind === 'list') for (const { items } of record.pages) yield* items
+    else if (record.kind === 'watch') for (const { seen } of record.events) if (seen !== undefined) yield seen
+  }
 }

@@ -48,6 +48,19 @@ const RIGHT: Readonly<Record<string, readonly Operation[]>> = {
     op('update', [6, 7], 'ok', { token: 'b', expected: 6, finalizers: false }),
     op('get', [8, 9], 'absent'),
   ],
+  'two that take the last finalizer at the same time are both told so': [
+    op('create', [0, 1], 'ok', { token: 'a', revision: 5, finalizers: true }),
+    op('delete', [2, 3], 'ok', { revision: 6 }),
+    op('update', [4, 9], 'ok', { token: 'b', expected: 6, finalizers: false }),
+    op('update', [5, 8], 'ok', { token: 'c', expected: 6, finalizers: false }),
+    op('create', [10, 11], 'ok', { token: 'd', revision: 8 }),
+  ],
+  'a second deletion moves the time of the first one back': [
+    op('create', [0, 1], 'ok', { token: 'a', revision: 5, finalizers: true }),
+    op('delete', [2, 3], 'ok', { revision: 6 }),
+    op('delete', [4, 5], 'ok', { revision: 7 }),
+    op('update', [6, 7], 'conflict', { token: 'b', expected: 6 }),
+  ],
   'an apply creates what is not there': [op('apply', [0, 1], 'ok', { token: 'a', revision: 3 }), read([2, 3], 'a', 3)],
 }
 
@@ -83,6 +96,13 @@ const WRONG: Readonly<Record<string, readonly Operation[]>> = {
     op('create', [0, 1], 'ok', { token: 'a', revision: 5, finalizers: true }),
     op('delete', [2, 3], 'ok', { revision: 6 }),
     op('get', [4, 5], 'absent'),
+  ],
+  'the last finalizer is taken again when another object is there': [
+    op('create', [0, 1], 'ok', { token: 'a', revision: 5, finalizers: true }),
+    op('delete', [2, 3], 'ok', { revision: 6 }),
+    op('update', [4, 5], 'ok', { token: 'b', expected: 6, finalizers: false }),
+    op('create', [6, 7], 'ok', { token: 'd', revision: 8 }),
+    op('update', [8, 9], 'ok', { token: 'c', expected: 6, finalizers: false }),
   ],
   'something unknown is read': [created, read([2, 3], 'z', 6)],
 }

@@ -14,6 +14,11 @@ export interface RegisterState {
   readonly finalizers: boolean
   /** Deleted, and kept by its finalizers. */
   readonly terminating: boolean
+  /**
+   * The revision of the object that went when its last finalizer was taken, 0 when nobody knows it; undefined when it went otherwise. Whoever took
+   * that finalizer from the same state at the same time is told that it was done, as in Kubernetes.
+   */
+  readonly released?: number | undefined
 }
 
 export const ABSENT: RegisterState = {
@@ -24,8 +29,8 @@ export const ABSENT: RegisterState = {
   terminating: false,
 }
 
-export const stateKey = ({ token, revision, above, finalizers, terminating }: RegisterState): string =>
-  `${token ?? ''} ${revision ?? `>${above}`} ${finalizers ? 'f' : ''}${terminating ? 't' : ''}`
+export const stateKey = ({ token, revision, above, finalizers, terminating, released }: RegisterState): string =>
+  `${token ?? ''} ${revision ?? `>${above}`} ${finalizers ? 'f' : ''}${terminating ? 't' : ''}${released ?? ''}`
 
 /** The state after, or undefined when this operation cannot have had this result here. */
 export function step(state: RegisterState, operation: Operation): RegisterState | undefined {
@@ -57,7 +62,7 @@ function effect(state: RegisterState, operation: Operation): RegisterState | und
   const { verb, expected } = operation
   if (verb === 'create') return state.token === undefined ? written(state, operation) : undefined
   if (verb === 'apply' && state.token === undefined) return written(state, operation)
-  if (state.token === undefined) return undefined
+  if (state.token === undefined) return isReleasedTwice(state, operation) ? state : undefined
   const met = expected === undefined ? state : known(state, expected)
   if (met === undefined) return undefined
   return verb === 'delete' ? deleted(met, operation) : written(met, operation)
@@ -66,16 +71,24 @@ function effect(state: RegisterState, operation: Operation): RegisterState | und
 function written(state: RegisterState, { token, revision, finalizers }: Operation): RegisterState | undefined {
   const kept = finalizers ?? state.finalizers
   // An update that takes the last finalizer from a deleted object removes it; its answer names no revision of the removal.
-  if (state.terminating && !kept) return gone(state)
-  return later({ ...state, token, finalizers: kept }, revision)
+  if (state.terminating && !kept) return { ...gone(state), released: state.revision ?? 0 }
+  return later({ ...state, token, finalizers: kept, released: undefined }, revision)
 }
 
+const isReleasedTwice = ({ released }: RegisterState, { verb, finalizers, expected, revision }: Operation): boolean =>
+  released !== undefined &&
+  verb !== 'delete' &&
+  finalizers === false &&
+  revision === undefined &&
+  (expected === undefined || released === 0 || expected === released)
+
 function deleted(state: RegisterState, { revision }: Operation): RegisterState | undefined {
-  if (state.terminating) return state
+  // The time of a deletion goes back with the clock of the server, which is a write.
+  if (state.terminating) return revision === undefined ? state : (known(state, revision) ?? later(state, revision))
   return state.finalizers ? later({ ...state, terminating: true }, revision) : gone(state)
 }
 
-const gone = (state: RegisterState): RegisterState => ({ ...ABSENT, above: state.above })
+const gone = ({ above }: RegisterState): RegisterState => ({ ...ABSENT, above })
 
 /** The state with a new revision, which the answer names or nobody knows. */
 function later(state: RegisterState, revision: number | undefined): RegisterState | undefined {

@@ -129,6 +129,15 @@ t.test('addresses and quota hold at every revision', async (t) => {
   t.same(properties(watch([...whole.events, event('ADDED', 'z', 11, 'configmaps/a/z')], { from: 4 })), [])
 })
 
+t.test('what a webhook has to stamp has the stamp of its write', async (t) => {
+  const stamped = { stamped: ['configmaps/a/'] }
+  const item = (token: string, stamp?: string) => ({ ...seen(token, 5), ...(stamp !== undefined && { stamp }) })
+  const found = (...history: HistoryRecord[]): string[] => check(history, stamped).map(({ what }) => what)
+  t.same(found(list([[item('a', 'a')]], 5)), [])
+  t.match(found(list([[item('a')]], 5)), [/no stamp/])
+  t.match(found(watch([{ type: 'ADDED', revision: 5, atMs: 1, seen: item('b', 'a') }], { from: 4 })), [/stamp of a/])
+})
+
 t.test('of each property a handful of violations is told', async (t) => {
   const many = Array.from({ length: 100 }, () =>
     watch([event('ADDED', 'a', 5, KEY), event('MODIFIED', 'c', 7)], { from: 4 }),

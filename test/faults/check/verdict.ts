@@ -1,6 +1,6 @@
 /** All checks over one history. */
 import type { History, List, Operation, Violation } from './history.js'
-import { checkAddresses, checkLimits, type Limit } from './invariants.js'
+import { checkAddresses, checkLimits, checkStamps, type Limit } from './invariants.js'
 import { linearize } from './linearizability.js'
 import { checkLists } from './list-checks.js'
 import { checkRealTime } from './order-checks.js'
@@ -11,12 +11,14 @@ export interface CheckOptions {
   readonly limits?: readonly Limit[]
   /** Objects that others write too, such as controllers: their requests are no register's, everything else holds for them. */
   readonly shared?: readonly string[]
+  /** Prefixes of what a webhook stamps. */
+  readonly stamped?: readonly string[]
 }
 
 /** Of one property there are either none or very many: so many of each are told. */
 const TOLD = 20
 
-export function check(history: History, { limits = [], shared = [] }: CheckOptions = {}): Violation[] {
+export function check(history: History, { limits = [], shared = [], stamped = [] }: CheckOptions = {}): Violation[] {
   const timeline = new Timeline(history)
   const violations = [
     ...checkRegisters(history, shared),
@@ -26,6 +28,7 @@ export function check(history: History, { limits = [], shared = [] }: CheckOptio
     ...checkWatches(history, timeline),
     ...checkAddresses(timeline),
     ...checkLimits(timeline, limits),
+    ...checkStamps(history, stamped),
   ]
   const counts = new Map<string, number>()
   return violations.filter(({ property }) => {

@@ -17,7 +17,7 @@ export function listStep(server: ServerAddress, recorder: Recorder, collections:
     const collection = random.pick(collections)
     const kind = random.below(10)
     const limit = random.chance(50) ? { limit: 1 + random.below(6) } : {}
-    const past = Math.max(1, recorder.newest - random.below(200))
+    const past = Math.max(recorder.oldest, recorder.newest - random.below(200))
     if (kind < 5) await listObjects(server, recorder, { ...collection, match: 'fresh', ...limit })
     else if (kind < 7) await listObjects(server, recorder, { ...collection, match: 'at-least', asked: 0 })
     else if (kind < 8) await listObjects(server, recorder, { ...collection, match: 'at-least', asked: recorder.newest })
@@ -37,7 +37,7 @@ export function watchStep(
   return async (random: Random): Promise<void> => {
     const isResumed = reached !== undefined && random.chance(60)
     if (!isResumed) collection = random.pick(collections)
-    const start = isResumed ? { from: reached! } : startingPoint(random, recorder.newest)
+    const start = isResumed ? { from: reached! } : startingPoint(random, recorder)
     const reader = new WatchReader(random.pick(servers), recorder, { ...collection, ...start })
     await Promise.race([pause(100 + random.below(1500), signal), reader.ended])
     await reader.close()
@@ -45,13 +45,13 @@ export function watchStep(
   }
 }
 
-function startingPoint(random: Random, newest: number): Omit<WatchOptions, 'resource' | 'namespace'> {
+function startingPoint(random: Random, { newest, oldest }: Recorder): Omit<WatchOptions, 'resource' | 'namespace'> {
   const kind = random.below(6)
   if (kind === 0) return {}
   if (kind === 1) return { from: 0 }
   if (kind === 2) return { initial: true }
   if (kind === 3) return { initial: true, from: newest }
-  return { from: Math.max(1, newest - random.below(300)) }
+  return { from: Math.max(oldest, newest - random.below(300)) }
 }
 
 /** Follows a collection from before the beginning to after the end, through every cut, as an informer does. */

@@ -4,6 +4,9 @@ import type { HistoryRecord, Operation, Seen } from '../check/history.js'
 /** Every write carries its token here. */
 export const TOKEN = 'faults.example.com/token'
 
+/** The webhook puts the token here. */
+export const STAMP = 'faults.example.com/stamp'
+
 export interface LoadObject {
   readonly apiVersion?: string
   readonly kind?: string
@@ -24,25 +27,37 @@ export const revisionOf = ({ metadata }: LoadObject): number => Number(metadata.
 export function seenOf(prefix: string, object: LoadObject): Seen {
   const address = object.spec?.clusterIP
   const token = object.metadata.annotations?.[TOKEN] ?? ''
-  const seen = { key: `${prefix}${object.metadata.name}`, revision: revisionOf(object), token }
-  return address === undefined ? seen : { ...seen, address }
+  const stamp = object.metadata.annotations?.[STAMP]
+  return {
+    key: `${prefix}${object.metadata.name}`,
+    revision: revisionOf(object),
+    token,
+    ...(address !== undefined && { address }),
+    ...(stamp !== undefined && { stamp }),
+  }
 }
 
 export class Recorder {
   readonly records: HistoryRecord[] = []
   readonly #begunMs = performance.now()
+  readonly #letter: string
   #tokens = 0
   requests = 0
   acknowledged = 0
   unknown = 0
   watchEvents = 0
 
+  /** Tokens begin with the letter: another load on the same store takes another one. */
+  constructor(letter = 't') {
+    this.#letter = letter
+  }
+
   nowMs(): number {
     return performance.now() - this.#begunMs
   }
 
   nextToken(): string {
-    return `t${++this.#tokens}`
+    return `${this.#letter}${++this.#tokens}`
   }
 
   add(record: HistoryRecord): void {
@@ -53,6 +68,8 @@ export class Recorder {
 
   /** The newest revision that any answer has named. */
   newest = 0
+  /** Nobody asks for what was before it: another load may have been there then, whose requests are not in this history. */
+  oldest = 1
 
   see(revision: number): void {
     if (revision > this.newest) this.newest = revision

@@ -67,6 +67,10 @@ export const NAMESPACE = 'work'
 export const LIMITED_NAMESPACE = 'limited'
 export const LIMITED_MOST = 4
 
+/** A webhook is asked about every lease: what it does not answer is refused in the one, and written in the other. */
+export const STRICT_NAMESPACE = 'strict'
+export const LENIENT_NAMESPACE = 'lenient'
+
 export const prefixOf = ({ name }: LoadResource, namespace = NAMESPACE): string => `${name}/${namespace}/`
 export const collectionOf = ({ path, name }: LoadResource, namespace = NAMESPACE): string =>
   `${path}/namespaces/${namespace}/${name}`

@@ -6,12 +6,15 @@ import { type Collection, Follower, listStep, watchStep } from './followers.js'
 import type { ServerAddress } from './http-exchange.js'
 import { runLane, SharedNames } from './lane.js'
 import { ObjectClient } from './object-client.js'
+import { PassingNamespaces } from './passing-namespaces.js'
 import { listObjects } from './readers.js'
-import type { Recorder } from './recorder.js'
+import { type LoadObject, type Recorder, STAMP, TOKEN } from './recorder.js'
 import {
   CONFIG_MAPS,
+  collectionOf,
   EVENTS,
   LEASES,
+  LENIENT_NAMESPACE,
   LIMITED_MOST,
   LIMITED_NAMESPACE,
   type LoadResource,
@@ -19,16 +22,20 @@ import {
   prefixOf,
   SECRETS,
   SERVICES,
+  STRICT_NAMESPACE,
   WIDGETS,
 } from './resources.js'
+import type { Webhook } from './webhook.js'
 import { configMap, DEPENDENT, Families, type RegisterLoad, registerStep } from './writers.js'
 
 export interface WorkloadOptions {
   readonly servers: readonly ServerAddress[]
   readonly recorder: Recorder
   readonly seed: number
-  /** A garbage collector is at work at the servers. */
+  /** Controllers are at work at the servers: owners have dependents, namespaces come and go. */
   readonly families: boolean
+  /** Whom the servers ask, over a line that ends at the port. */
+  readonly webhook?: { readonly webhook: Webhook; readonly port: number }
   readonly widgets: boolean
   /** Names begin so: another load on the same store takes another one. */
   readonly stem?: string
@@ -47,6 +54,7 @@ const HEALED_WITHIN_MS = 120_000
 export const CHECKS: CheckOptions = {
   limits: [{ prefix: prefixOf(SECRETS, LIMITED_NAMESPACE), most: LIMITED_MOST }],
   shared: [`${prefixOf(CONFIG_MAPS)}${DEPENDENT}`],
+  stamped: [prefixOf(LEASES, STRICT_NAMESPACE)],
 }
 
 export class Workload {
@@ -54,6 +62,7 @@ export class Workload {
   readonly #clients: readonly ObjectClient[]
   readonly #collections: readonly Collection[]
   readonly #families = new Families()
+  readonly #passing: PassingNamespaces
   #followers: Follower[] = []
   readonly #patienceMs: number
 
@@ -61,17 +70,23 @@ export class Workload {
     this.#options = options
     this.#patienceMs = options.patienceMs ?? HEALED_WITHIN_MS
     this.#clients = options.servers.map((server) => new ObjectClient(server, options.recorder))
+    this.#passing = new PassingNamespaces(options)
     const resources = [CONFIG_MAPS, LEASES, EVENTS, SERVICES, ...(options.widgets ? [WIDGETS] : [])]
     this.#collections = [
       ...resources.map((resource) => ({ resource, namespace: NAMESPACE })),
       { resource: SECRETS, namespace: LIMITED_NAMESPACE },
+      ...(options.webhook === undefined
+        ? []
+        : [STRICT_NAMESPACE, LENIENT_NAMESPACE].map((namespace) => ({ resource: LEASES, namespace }))),
     ]
   }
 
-  /** Namespaces, the quota and the definition of widgets; whatever is there already stays. */
+  /** Namespaces, the quota, the definition of widgets and the webhooks; whatever is there already stays. */
   async prepare(): Promise<void> {
-    const [server] = this.#options.servers
-    for (const { path, body } of preparations(this.#options.widgets))
+    const { servers, widgets, webhook } = this.#options
+    const [server] = servers
+    const configurations = webhook?.webhook.configurations(webhook.port) ?? []
+    for (const { path, body } of [...preparations(widgets), ...configurations])
       await until(
         async () => {
           const answer = await server!.exchange({ method: 'POST', path, body })
@@ -80,6 +95,20 @@ export class Workload {
         { what: `${path} to be prepared`, deadlineMs: this.#patienceMs, everyMs: 50 },
       )
     await this.#served()
+    if (webhook !== undefined) for (const one of servers) await this.#stamped(one)
+  }
+
+  /** The server asks the webhook: it has learned of it by now. */
+  async #stamped(server: ServerAddress): Promise<void> {
+    const { apiVersion, kind } = LEASES
+    const metadata = { name: 'probe', annotations: { [TOKEN]: 'probe' } }
+    const path = `${collectionOf(LEASES, STRICT_NAMESPACE)}?dryRun=All`
+    const isStamped = async (): Promise<boolean> => {
+      const answer = await server.exchange({ method: 'POST', path, body: { apiVersion, kind, metadata } })
+      return answer?.status === 201 && (answer.body as LoadObject).metadata.annotations?.[STAMP] === 'probe'
+    }
+    const what = `${server.name} to ask the webhook`
+    await until(isStamped, { what, deadlineMs: this.#patienceMs, everyMs: 50 })
   }
 
   /** Every collection is served by every server; gives the revision of the last list. */
@@ -101,6 +130,7 @@ export class Workload {
     setMaxListeners(0, signal)
     const { servers, recorder, seed, pauseMs = PAUSE_MS } = this.#options
     const over = new AbortController()
+    setMaxListeners(0, over.signal)
     this.#followers = servers.flatMap((server) =>
       this.#collections.map((collection) => new Follower(server, recorder, collection, recorder.newest)),
     )
@@ -114,7 +144,7 @@ export class Workload {
   }
 
   #writers(): ReturnType<typeof registerStep>[] {
-    const { families, widgets, stem = 'r' } = this.#options
+    const { servers, families, widgets, webhook, stem = 'r' } = this.#options
     const shared = (resource: LoadResource, more: Partial<RegisterLoad> = {}) => {
       // More names than the quota allows objects.
       const names = new SharedNames({ stem, count: more.onlyLife ? 2 * LIMITED_MOST : 4, uses: 40 })
@@ -130,6 +160,10 @@ export class Workload {
       ...shared(SECRETS, { onlyLife: true, namespace: LIMITED_NAMESPACE }),
       ...(widgets ? shared(WIDGETS) : []),
       ...(families ? this.#clients.map((client) => this.#families.step(client)) : []),
+      ...(families ? servers.map((server) => this.#passing.step(server)) : []),
+      ...(webhook === undefined
+        ? []
+        : [STRICT_NAMESPACE, LENIENT_NAMESPACE].flatMap((namespace) => shared(LEASES, { namespace }))),
     ]
   }
 
@@ -138,7 +172,9 @@ export class Workload {
     const { servers, recorder, stem = 'r' } = this.#options
     await this.#served()
     const [client] = this.#clients
-    for (const { resource, namespace } of this.#collections.filter(({ namespace }) => namespace === NAMESPACE)) {
+    for (const { resource, namespace } of this.#collections.filter(
+      ({ namespace }) => namespace !== LIMITED_NAMESPACE,
+    )) {
       const place = { resource, namespace, name: `zz-${stem}` }
       let revision: number | undefined
       await until(
@@ -147,15 +183,28 @@ export class Workload {
           revision = object && Number(object.metadata.resourceVersion)
           return revision !== undefined
         },
-        { what: `a last ${resource.name}`, deadlineMs: this.#patienceMs, everyMs: 50 },
+        { what: `a last ${resource.name} in ${namespace}`, deadlineMs: this.#patienceMs, everyMs: 50 },
       )
       recorder.add({ kind: 'end', prefix: prefixOf(resource, namespace), revision: revision! })
     }
-    const problems = this.#options.families ? await this.#orphans() : []
+    const problems: string[] = []
+    if (this.#options.families)
+      problems.push(
+        ...(await this.#orphans()),
+        ...(await this.#passing.finish(this.#patienceMs)),
+        ...(await this.#accounts()),
+      )
     await this.#followed()
     await this.#served()
+    problems.push(...(this.#options.webhook?.webhook.problems(recorder.records) ?? []))
     for (const server of servers) server.close()
     return problems
+  }
+
+  /** Nobody follows anything any longer: after a run that did not come to its end. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#followers.map((follower) => follower.stop()))
+    for (const server of this.#options.servers) server.close()
   }
 
   /** A follower that does not come to the end is told by the check of the history. */
@@ -172,6 +221,21 @@ export class Workload {
       everyMs: 50,
     })
     await Promise.all(this.#followers.map((follower) => follower.stop()))
+  }
+
+  /** A controller gives every namespace its account. */
+  async #accounts(): Promise<string[]> {
+    const [server] = this.#options.servers
+    const problems: string[] = []
+    const deadline = performance.now() + this.#patienceMs
+    for (const namespace of [NAMESPACE, LIMITED_NAMESPACE]) {
+      const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`
+      const isThere = async () => (await server!.exchange({ method: 'GET', path }))?.status === 200
+      let isFound = false
+      while (!isFound && performance.now() < deadline) isFound = await isThere()
+      if (!isFound) problems.push(`the namespace ${namespace} has no account`)
+    }
+    return problems
   }
 
   /** Whoever has an owner stays; whoever has none any more may take a while to go. */
@@ -227,5 +291,6 @@ function preparations(widgets: boolean): { readonly path: string; readonly body:
       },
     },
   }
-  return [namespace(NAMESPACE), namespace(LIMITED_NAMESPACE), quota, ...(widgets ? [definition] : [])]
+  const namespaces = [NAMESPACE, LIMITED_NAMESPACE, STRICT_NAMESPACE, LENIENT_NAMESPACE].map(namespace)
+  return [...namespaces, quota, ...(widgets ? [definition] : [])]
 }

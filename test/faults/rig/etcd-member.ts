@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { freePort } from '../../support/free-port.js'
 import { until } from '../../support/until.js'
+import type { Certificates } from './certificates.js'
 import { Link } from './link.js'
 import { ManagedProcess } from './managed-process.js'
 import { SmallDisk } from './small-disk.js'
@@ -11,6 +12,15 @@ export interface MemberOptions {
   readonly name: string
   readonly folder: string
   readonly smallDisks: boolean
+  /** Undefined: whoever talks to it talks plain HTTP. */
+  readonly certificates: Certificates | undefined
+}
+
+/** Where it listens: servers come to the first of them over a line, the rig itself to the second, peers to the third over a line. */
+interface MemberPorts {
+  readonly client: number
+  readonly rig: number
+  readonly peer: number
 }
 
 /** etcd's JSON form of a request that can take long, such as defragmentation. */
@@ -29,34 +39,35 @@ export class EtcdMember {
   readonly process: ManagedProcess
   readonly disk: SmallDisk | undefined
   readonly #folder: string
-  readonly #peerPort: number
+  readonly #ports: MemberPorts
+  readonly #certificates: Certificates | undefined
   #generation = 0
+  /** While it is replaced: see Replacement. */
+  part: 'whole' | 'retired' | 'joining' = 'whole'
   /** As raft messages name it; known once the cluster runs. */
   id = ''
 
-  private constructor(
-    { name, folder, smallDisks }: MemberOptions,
-    clientPort: number,
-    peerPort: number,
-    peerLink: Link,
-  ) {
+  private constructor({ name, folder, smallDisks, certificates }: MemberOptions, ports: MemberPorts, peerLink: Link) {
     this.name = name
-    this.clientPort = clientPort
+    this.clientPort = ports.client
     this.peerLink = peerLink
     this.#folder = path.join(folder, name)
     this.disk = smallDisks ? SmallDisk.mount(this.#folder, DISK_MEGABYTES) : undefined
-    this.#peerPort = peerPort
+    this.#ports = ports
+    this.#certificates = certificates
     this.process = new ManagedProcess({ command: 'etcd', args: [], logFile: path.join(folder, `${name}.log`) })
   }
 
   static async create(options: MemberOptions): Promise<EtcdMember> {
-    const peerPort = await freePort()
-    const peerLink = await Link.open(peerPort, (first) => SENDER.exec(first.toString('latin1'))?.[1])
-    return new EtcdMember(options, await freePort(), peerPort, peerLink)
+    const [client, rig, peer] = [await freePort(), await freePort(), await freePort()]
+    await options.certificates?.issue(options.name)
+    const peerLink = await Link.open(peer, (first) => SENDER.exec(first.toString('latin1'))?.[1])
+    return new EtcdMember(options, { client, rig, peer }, peerLink)
   }
 
+  /** Where the rig and its tools talk to it: plain HTTP, whatever servers must show. */
   get url(): string {
-    return `http://127.0.0.1:${this.clientPort}`
+    return `http://127.0.0.1:${this.#ports.rig}`
   }
 
   get dataDir(): string {
@@ -70,15 +81,16 @@ export class EtcdMember {
   }
 
   start(cluster: readonly EtcdMember[], state: 'new' | 'existing' = 'new'): void {
-    const initial = cluster.map(({ name, peerLink }) => `${name}=${peerLink.url}`).join(',')
+    if (this.part === 'retired') return
+    const forServers = `${this.#certificates === undefined ? 'http' : 'https'}://127.0.0.1:${this.clientPort}`
     const args = [
       ['--name', this.name],
       ['--data-dir', this.dataDir],
-      ['--listen-client-urls', this.url],
-      ['--advertise-client-urls', this.url],
-      ['--listen-peer-urls', `http://127.0.0.1:${this.#peerPort}`],
+      ['--listen-client-urls', `${forServers},${this.url}`],
+      ['--advertise-client-urls', forServers],
+      ['--listen-peer-urls', `http://127.0.0.1:${this.#ports.peer}`],
       ['--initial-advertise-peer-urls', this.peerLink.url],
-      ['--initial-cluster', initial],
+      ['--initial-cluster', initialCluster(cluster)],
       ['--initial-cluster-state', state],
       // So that one that was away for a moment gets a snapshot instead of the log.
       ['--snapshot-count', '500'],
@@ -86,9 +98,22 @@ export class EtcdMember {
       ['--heartbeat-interval', '200'],
       ['--election-timeout', '2000'],
       ['--log-level', 'error'],
+      ...this.#tlsFlags(),
     ].flat()
     this.process.change({ args })
     this.process.start()
+    if (this.part === 'joining') this.process.mayEnd = true
+  }
+
+  /** etcd reads the pair again for every connection. */
+  #tlsFlags(): string[][] {
+    if (this.#certificates === undefined) return []
+    const { certFile, keyFile } = this.#certificates.files(this.name)
+    return [
+      ['--cert-file', certFile],
+      ['--key-file', keyFile],
+      ['--trusted-ca-file', this.#certificates.authorityFile, '--client-cert-auth'],
+    ]
   }
 
   /** A call in etcd's JSON form, straight to this member; undefined when it does not answer well. */
@@ -108,8 +133,12 @@ export class EtcdMember {
   }
 
   /** Answers with a leader in sight. */
+  async hasLeader(): Promise<boolean> {
+    return Number((await this.call<{ leader?: string }>('maintenance/status'))?.leader ?? 0) > 0
+  }
+
   async served(): Promise<void> {
-    await until(async () => Number((await this.call<{ leader?: string }>('maintenance/status'))?.leader ?? 0) > 0, {
+    await until(() => this.hasLeader(), {
       what: `${this.name} to have a leader`,
       deadlineMs: 600_000,
       everyMs: 100,
@@ -122,6 +151,10 @@ export class EtcdMember {
     this.disk?.unmount()
   }
 }
+
+/** As etcd's flags name all members with their addresses for each other. */
+export const initialCluster = (members: readonly EtcdMember[]): string =>
+  members.map(({ name, peerLink }) => `${name}=${peerLink.url}`).join(',')
 
 /** A member's number as JSON has it (decimal) and as messages have it (hexadecimal). */
 export const hexOf = (id: string): string => BigInt(id).toString(16)

@@ -1,33 +1,12 @@
-/** What can go wrong. A fault begins, lasts for a while and is over; nothing in it waits for anything that the fault itself prevents. */
-import type { Random } from '../../support/fuzz.js'
+/** What can go wrong: with servers, lines and members here, with disks, certificates and the webhook in files of their own. */
+import { CERTIFICATE_FAULTS } from './certificate-faults.js'
+import { DISK_FAULTS } from './disk-faults.js'
 import type { EtcdMember } from './etcd-member.js'
+import { DIRECTIONS, type Fault, onMember, onServer, over } from './fault.js'
 import type { Direction } from './link.js'
+import { Replacement } from './replacement.js'
 import type { Rig } from './rig.js'
-
-export interface Fault {
-  readonly name: string
-  /** Needs an etcd cluster. */
-  readonly needsEtcd: boolean
-  /** Gives what ends it. */
-  readonly begin: (rig: Rig, random: Random) => Promise<() => Promise<void>>
-}
-
-const over = (): Promise<void> => Promise.resolve()
-const DIRECTIONS: readonly (readonly Direction[])[] = [['forth'], ['back'], ['forth', 'back']]
-
-function onServer(
-  name: string,
-  begin: (server: Rig['servers'][number], random: Random) => Promise<() => Promise<void>>,
-): Fault {
-  return { name, needsEtcd: false, begin: (rig, random) => begin(random.pick(rig.servers), random) }
-}
-
-function onMember(
-  name: string,
-  begin: (member: EtcdMember, rig: Rig, random: Random) => Promise<() => Promise<void>>,
-): Fault {
-  return { name, needsEtcd: true, begin: (rig, random) => begin(random.pick(rig.members), rig, random) }
-}
+import { WEBHOOK_FAULTS } from './webhook-faults.js'
 
 /** Nothing passes between a member and the others of its cluster, in one of the two ways or both. */
 function isolate(member: EtcdMember, rig: Rig, directions: readonly Direction[]): () => Promise<void> {
@@ -78,11 +57,6 @@ const SERVER_FAULTS: readonly Fault[] = [
   onServer('clock of a server jumps', async (server, random) => {
     server.setClock(random.pick([-86_400, -3600, -30, 30, 600, 1800]))
     return async () => server.setClock(0)
-  }),
-  // Where none may be mounted nothing happens, so that a seed means the same faults everywhere.
-  onServer('full disk of a server', async ({ disk }) => {
-    disk?.fill()
-    return async () => disk?.empty()
   }),
 ]
 
@@ -166,8 +140,8 @@ const MEMBER_FAULTS: readonly Fault[] = [
     member.process.pause()
     return async () => member.process.resume()
   }),
-  // A disk that takes its time: the member stands still most of it.
-  onMember('slow disk of a member', async (member) => {
+  // It runs for a moment and stands still for one, all the time.
+  onMember('a member goes by fits and starts', async (member) => {
     let isStill = false
     const timer = setInterval(() => {
       isStill = !isStill
@@ -212,36 +186,25 @@ const UPKEEP_FAULTS: readonly Fault[] = [
       await leader.call('maintenance/transfer-leadership', { targetID: targetId })
     return over
   }),
-  // A member whose disk is full ends, or stands still; one that ended is started again once there is room.
-  onMember('full disk of a member', async (member, rig) => {
-    member.process.mayEnd = true
-    member.disk?.fill()
-    return async () => {
-      member.disk?.empty()
-      await member.process.kill()
-      member.start(rig.members, 'existing')
-    }
-  }),
   // What etcd does when its database has reached its quota: it refuses writes until the alarm is taken back.
   onMember('etcd is full', async (member) => {
     const alarm = { memberID: BigInt(`0x${member.id || '0'}`).toString(), alarm: 'NOSPACE' }
     await member.call('maintenance/alarm', { ...alarm, action: 'ACTIVATE' })
     return async () => void (await member.call('maintenance/alarm', { ...alarm, action: 'DEACTIVATE' }))
   }),
+  // One at a time: of three members two are the majority.
   onMember('replace a member', async (member, rig) => {
-    const other = rig.members.find((one) => one !== member)!
-    const removed = await other.call('cluster/member/remove', { ID: BigInt(`0x${member.id || '0'}`).toString() })
-    await member.process.kill()
-    // Without a majority nobody can be removed: then it comes back as it was.
-    if (removed === undefined) return async () => member.start(rig.members, 'existing')
-    return async () => {
-      await other.call('cluster/member/add', { peerURLs: [member.peerLink.url] })
-      member.renew()
-      member.start(rig.members, 'existing')
-      await member.served()
-      await rig.identify()
-    }
+    const replacement = await Replacement.begin(member, rig)
+    return async () => replacement?.finish()
   }),
 ]
 
-export const FAULTS: readonly Fault[] = [...SERVER_FAULTS, ...LINK_FAULTS, ...MEMBER_FAULTS, ...UPKEEP_FAULTS]
+export const FAULTS: readonly Fault[] = [
+  ...SERVER_FAULTS,
+  ...LINK_FAULTS,
+  ...MEMBER_FAULTS,
+  ...UPKEEP_FAULTS,
+  ...DISK_FAULTS,
+  ...CERTIFICATE_FAULTS,
+  ...WEBHOOK_FAULTS,
+]

@@ -26,6 +26,11 @@ export class ManagedProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.isRunning ? this.#child?.pid : undefined
+  }
+
   change(options: Partial<ProcessOptions>): void {
     this.#options = { ...this.#options, ...options }
   }

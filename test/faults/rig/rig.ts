@@ -1,33 +1,56 @@
 /** Three members of etcd and two servers, or one server on the embedded engine, with a line between any two that talk. */
 import { mkdirSync } from 'node:fs'
+import path from 'node:path'
 import { ApiServer } from './api-server.js'
+import { Certificates } from './certificates.js'
 import { EtcdMember, hexOf } from './etcd-member.js'
+import { Link } from './link.js'
 
 export type StorageKind = 'etcd' | 'embedded'
 
 const MEMBERS = ['m0', 'm1', 'm2']
+
+export interface RigOptions {
+  readonly storage: StorageKind
+  readonly folder: string
+  readonly smallDisks?: boolean
+  /** Everybody but the members among themselves talks TLS: whom a peer's connection is from is read from its first bytes. */
+  readonly tls?: boolean
+  /** Where the webhook listens. */
+  readonly webhookPort: number
+}
+
+type Parts = Pick<Rig, 'storage' | 'servers' | 'members' | 'certificates' | 'webhookLink'>
 
 export class Rig {
   readonly storage: StorageKind
   readonly servers: readonly ApiServer[]
   readonly members: readonly EtcdMember[]
 
-  private constructor(storage: StorageKind, servers: readonly ApiServer[], members: readonly EtcdMember[]) {
+  /** Undefined: everybody talks plain HTTP. */
+  readonly certificates: Certificates | undefined
+  /** From all servers to the webhook. */
+  readonly webhookLink: Link
+
+  private constructor({ storage, servers, members, certificates, webhookLink }: Parts) {
     this.storage = storage
     this.servers = servers
     this.members = members
+    this.certificates = certificates
+    this.webhookLink = webhookLink
   }
 
-  static async start(storage: StorageKind, folder: string, smallDisks = false): Promise<Rig> {
+  static async start({ storage, folder, smallDisks = false, tls = false, webhookPort }: RigOptions): Promise<Rig> {
     mkdirSync(folder, { recursive: true })
+    const certificates = tls ? await Certificates.create(path.join(folder, 'tls')) : undefined
+    const options = { folder, smallDisks, certificates }
     const members: EtcdMember[] = []
-    if (storage === 'etcd')
-      for (const name of MEMBERS) members.push(await EtcdMember.create({ name, folder, smallDisks }))
+    if (storage === 'etcd') for (const name of MEMBERS) members.push(await EtcdMember.create({ ...options, name }))
     const servers: ApiServer[] = []
-    const ports = members.map(({ clientPort }) => clientPort)
+    const memberPorts = members.map(({ clientPort }) => clientPort)
     for (const name of storage === 'etcd' ? ['a', 'b'] : ['a'])
-      servers.push(await ApiServer.create({ name, folder, memberPorts: ports, smallDisks }))
-    const rig = new Rig(storage, servers, members)
+      servers.push(await ApiServer.create({ ...options, name, memberPorts }))
+    const rig = new Rig({ storage, servers, members, certificates, webhookLink: await Link.open(webhookPort) })
     try {
       for (const member of members) member.start(members)
       await Promise.all(members.map((member) => member.served()))
@@ -65,6 +88,8 @@ export class Rig {
 
   /** Everything runs, every line is whole, and every server says that it is ready. */
   async heal(): Promise<void> {
+    this.webhookLink.heal()
+    await this.certificates?.renewAll()
     for (const member of this.members) {
       member.peerLink.heal()
       member.disk?.empty()
@@ -92,5 +117,6 @@ export class Rig {
   async stop(): Promise<void> {
     for (const server of this.servers) await server.stop()
     for (const member of this.members) await member.stop()
+    await this.webhookLink.close()
   }
 }

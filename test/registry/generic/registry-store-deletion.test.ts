@@ -111,6 +111,20 @@ t.test('a finalizer that another writer adds meanwhile is seen', async (t) => {
   t.same((await things.stored('a'))?.metadata?.finalizers?.sort(), ['example.com/late', 'foregroundDeletion'])
 })
 
+t.test('a finalizer that comes when nothing held the object any more holds it', async (t) => {
+  const things = new Things()
+  await things.create('a')
+  let storms = 1
+  things.kv.interfere = async (call) => {
+    if (call !== 'delete' || storms-- <= 0) return
+    await things.interfere('a', ({ metadata }) => {
+      metadata!.finalizers = ['example.com/late']
+    })
+  }
+  t.match(await remove(things), { deleted: false, result: { metadata: { finalizers: ['example.com/late'] } } })
+  t.match(await things.get('a'), { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })
+})
+
 t.test('a dry run answers as a deletion does and leaves everything', async (t) => {
   const gone: string[] = []
   const things = new Things({ store: { afterDelete: (_, { dryRun }) => void (dryRun || gone.push('gone')) } })

@@ -145,6 +145,26 @@ t.test('taking the last finalizer off an object that waits for it deletes it', a
   t.equal(await things.stored('a'), undefined)
 })
 
+t.test('what is written while the last finalizer is taken is not deleted with it', async (t) => {
+  const { things } = await withA({}, { finalizers: ['example.com/a'] })
+  await things.store.delete(things.context(), 'a', {}, () => undefined)
+  const { metadata } = await things.get('a')
+  let storms = 1
+  things.kv.interfere = async (call) => {
+    if (call !== 'delete' || storms-- <= 0) return
+    await things.interfere('a', (object) => {
+      object['spec'] = { n: 7 }
+    })
+  }
+  const emptied = (object: KubeObject) => ({ ...object, metadata: { ...object.metadata, finalizers: [] } })
+  const versioned = (object: KubeObject) => emptied({ ...object, metadata: { ...metadata } })
+  await t.rejects(update(things, versioned), { code: 409, message: /please apply your changes to the latest version/ })
+  t.match(await things.get('a'), { spec: { n: 7 } }, 'an acknowledged write is kept')
+  storms = 1
+  await update(things, (object) => emptied(unversioned(object)))
+  t.equal(await things.stored('a'), undefined, 'who named no version goes on from the newest')
+})
+
 t.test('a kind may have more reasons to keep an object', async (t) => {
   let mayGo = false
   const { things } = await withA(
