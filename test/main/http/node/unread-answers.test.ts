@@ -136,6 +136,7 @@ t.test('a body that trickles in after its answer is not waited for', async (t) =
       received += chunk.byteLength
     })
   })
+  server.keepAliveTimeout = 0
   const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n'
   const socket = open(await listen(t, server), '127.0.0.1', () => socket.write(head))
   socket.on('error', () => undefined)
