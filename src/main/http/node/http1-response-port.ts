@@ -50,7 +50,10 @@ export class Http1ResponsePort extends NodeResponsePort {
     this.#isChunked = request.httpVersion !== '1.0'
     this.#isClosing = isClosing
     response.once('finish', () => this.sent())
-    response.once('close', () => this.abort())
+    // A response closes when it is sent, too; the rest of the request's body is then still to come.
+    response.once('close', () => {
+      if (!response.writableFinished) this.abort()
+    })
   }
 
   flushHead(): boolean {
