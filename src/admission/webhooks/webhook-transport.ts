@@ -18,6 +18,8 @@ import { credentialsFor } from './webhook-credentials.js'
 export const MAX_ANSWER_BYTES = 3 * 1024 * 1024
 /** What is held of answers that are not whole yet, by all calls of one transport; a call whose bytes do not fit fails. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024
+/** Go's client takes as many answers that are none yet (1xx); whoever says "not yet" for ever would keep the thread busy. */
+const MOST_INFORMATIONAL = 5
 /** Connections to one webhook from one thread; more calls wait for one of them, within their own time. */
 const MAX_CONNECTIONS = 64
 /** The most sets of connections that are kept; configurations come and go. */
@@ -101,7 +103,14 @@ export class WebhookTransport implements Closable {
     this.#options.onCall(1)
     try {
       if (signal?.aborted) cancel()
-      const answer = await request(url, { method: 'POST', body, headers, dispatcher: agent, signal: ended.signal })
+      let informational = 0
+      const onInfo = (): void => {
+        if (++informational <= MOST_INFORMATIONAL) return
+        why = 'the webhook sent too many 1xx answers'
+        ended.abort()
+      }
+      const { signal: end } = ended
+      const answer = await request(url, { method: 'POST', body, headers, dispatcher: agent, signal: end, onInfo })
       const bytes = await this.#read(answer.body, maxAnswerBytes)
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new TransportError(`the webhook answered with status ${answer.statusCode}`, answer.statusCode)

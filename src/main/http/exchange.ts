@@ -35,6 +35,10 @@ const INTERNAL_ERROR_CLOSURE = 1011
 
 const NO_HEADERS: readonly string[] = []
 
+/** Numbers may come from other servers; one that is no status would break the protocol, or the engine that is to write it. */
+const servable = (head: ResponseHead): ResponseHead =>
+  head.status >= 200 && head.status <= 599 ? head : { ...head, status: 500 }
+
 export class Exchange implements Credentials {
   readonly head: RequestHead
   /** Headers, as name, value, name, value, …, that are sent with every answer of this exchange, a refusal included. */
@@ -437,7 +441,7 @@ export class Exchange implements Credentials {
   #writeHead(head: ResponseHead): void {
     const { extraHeaders, standingHeaders } = this
     const headers = standingHeaders.length === 0 ? extraHeaders : [...extraHeaders, ...standingHeaders]
-    this.#port.writeHead(head, this.head.auditId, headers)
+    this.#port.writeHead(servable(head), this.head.auditId, headers)
   }
 
   #end(): void {
