@@ -110,7 +110,8 @@ export class WebhookTransport implements Closable {
         ended.abort()
       }
       const { signal: end } = ended
-      const answer = await request(url, { method: 'POST', body, headers, dispatcher: agent, signal: end, onInfo })
+      const asked = request(url, { method: 'POST', body, headers, dispatcher: agent, signal: end, onInfo })
+      const answer = await unlessAborted(asked, end)
       const bytes = await this.#read(answer.body, maxAnswerBytes)
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new TransportError(`the webhook answered with status ${answer.statusCode}`, answer.statusCode)
@@ -231,6 +232,18 @@ export class WebhookTransport implements Closable {
       return
     }
   }
+}
+
+/**
+ * The promise, or a rejection as soon as the signal says so. undici ends a request by its signal only once there is a connection, and an
+ * address from which nothing comes back takes longer to find out than a webhook may take.
+ */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    promise.then(resolve, reject)
+  })
 }
 
 /** The same, with a connection under the TLS that is to come. */
