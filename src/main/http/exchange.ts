@@ -15,7 +15,7 @@ import type { ExchangeServices, ExchangeTap } from './exchange-services.js'
 import { AT_ONCE_BYTES, HELD_BODY_BYTES } from './exchange-sizes.js'
 import type { TakeOver, Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
-import type { ResponseHead } from './response-head.js'
+import { type ResponseHead, servable } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
 import { type AnswerState, ChunkedStream, type ResponseStream, type StreamFiller } from './response-stream.js'
 import { ServerSocket } from './server-socket.js'
@@ -34,10 +34,6 @@ export const CORKED_BODY_BYTES = 8 * 1024
 const INTERNAL_ERROR_CLOSURE = 1011
 
 const NO_HEADERS: readonly string[] = []
-
-/** Numbers may come from other servers; one that is no status would break the protocol, or the engine that is to write it. */
-const servable = (head: ResponseHead): ResponseHead =>
-  head.status >= 200 && head.status <= 599 ? head : { ...head, status: 500 }
 
 export class Exchange implements Credentials {
   readonly head: RequestHead
