@@ -7,6 +7,7 @@ import type { PriorityClass } from '../api/generated/kinds/scheduling.v1.js'
 import type { StorageClass } from '../api/generated/kinds/storage.v1.js'
 import type { GroupVersionResource } from '../api/group-version.js'
 import type { KubeObject } from '../api/object.js'
+import type { Selector } from '../api/selector.js'
 
 export type Maybe<T> = T | Promise<T>
 
@@ -14,6 +15,12 @@ export type Maybe<T> = T | Promise<T>
 export interface ResourceOf<K extends KubeObject> extends GroupVersionResource {
   /** The property does not exist: it carries the type of the kind alone. */
   readonly object?: K
+}
+
+export interface ObjectName {
+  /** '' for cluster scope. */
+  readonly namespace: string
+  readonly name: string
 }
 
 /** Reads objects for plugins. What is found is shared, so nobody changes it. */
@@ -25,6 +32,8 @@ export interface AdmissionObjects {
   get<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   /** All objects of a namespace, or with '' all there are, as this process has them in memory. */
   list<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>
+  /** Which of the objects that list() would give have such labels. No object is read for it: there may be many, and large ones. */
+  select(resource: GroupVersionResource, namespace: string, labels: Selector): Maybe<readonly ObjectName[]>
   /** The newest state of the object, for which the storage may have to be asked. */
   getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   listLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string): Maybe<readonly K[]>

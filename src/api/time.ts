@@ -8,6 +8,8 @@ const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d+))?(Z|[+-
 /** Canonical already, and beyond doubt: days up to the 28th, which every month has, and not Go's zero time. */
 const CANONICAL = /^[12]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
 
+/** Go's name for the form, which its errors tell. */
+const LAYOUT = '2006-01-02T15:04:05Z07:00'
 const ZERO_TIME_SECONDS = -62135596800
 
 interface Instant {
@@ -55,7 +57,7 @@ function offsetSeconds(zone: string, text: string): number {
 /** The canonical text of a Time; undefined for Go's zero time, which is printed as null. */
 export function canonicalTime(text: string): string | undefined {
   if (CANONICAL.test(text)) return text
-  const { seconds, nanos } = parse(text, '2006-01-02T15:04:05Z07:00')
+  const { seconds, nanos } = parse(text, LAYOUT)
   if (seconds === ZERO_TIME_SECONDS && nanos === 0) return undefined
   return formatTime(seconds * 1000)
 }
@@ -68,6 +70,20 @@ export function canonicalMicroTime(text: string): string | undefined {
     throw new TimeError(`parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse`)
   if (seconds === ZERO_TIME_SECONDS && nanos === 0) return undefined
   return `${formatTime(seconds * 1000).slice(0, -1)}.${String(Math.trunc(nanos / 1000)).padStart(6, '0')}Z`
+}
+
+/**
+ * The moment that a text names, in milliseconds since 1970; NaN when it is no time of RFC 3339. Date.parse() takes whatever looks like a
+ * date: by it a token that ends "3000" would be good for a thousand years.
+ */
+export function timeMs(text: string): number {
+  try {
+    const { seconds, nanos } = parse(text, LAYOUT)
+    return seconds * 1000 + Math.floor(nanos / 1e6)
+  } catch (error) {
+    if (error instanceof TimeError) return Number.NaN
+    throw error
+  }
 }
 
 /** Milliseconds since 1970 as a Time. */

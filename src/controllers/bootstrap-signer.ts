@@ -5,6 +5,7 @@
 import { createHmac } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMap, Secret } from '../api/generated/kinds/core.v1.js'
+import { timeMs } from '../api/time.js'
 import type { Clock } from '../lib/clock.js'
 import type { Controller } from './framework/controller.js'
 import { failedWith } from './framework/controller-client.js'
@@ -42,7 +43,7 @@ export const bootstrapSigner: Controller = {
             if (!failedWith(error, 'NotFound')) throw error
           })
         // A token that expires takes its signature with it.
-        const ends = tokens.map((secret) => Date.parse(tokenField(secret, 'expiration')) - clock.now())
+        const ends = tokens.map((secret) => timeMs(tokenField(secret, 'expiration')) - clock.now())
         const next = Math.min(...ends.filter((ms) => ms > 0))
         if (Number.isFinite(next)) work.addAfter(key, next)
       },
@@ -70,7 +71,7 @@ function signingToken(secret: Secret, clock: Clock): { readonly id: string; read
   const [id, token, expiration] = [field('token-id'), field('token-secret'), field('expiration')]
   if (id === '' || token === '' || secret.metadata?.name !== `bootstrap-token-${id}`) return undefined
   if (field('usage-bootstrap-signing') !== 'true') return undefined
-  const isExpired = expiration !== '' && !(Date.parse(expiration) > clock.now())
+  const isExpired = expiration !== '' && !(timeMs(expiration) > clock.now())
   return isExpired ? undefined : { id, secret: token }
 }
 

@@ -1,5 +1,6 @@
 /** Thread: controllers. Bootstrap tokens are deleted when they expire. */
 import type { Secret } from '../api/generated/kinds/core.v1.js'
+import { timeMs } from '../api/time.js'
 import type { Controller } from './framework/controller.js'
 import { failedWith } from './framework/controller-client.js'
 import { placeOf, type SeenObject } from './framework/seen-object.js'
@@ -19,7 +20,7 @@ export const tokenCleaner: Controller = {
         const secret = await objects.getLive<Secret>(secrets, place)
         const expiration = secret === undefined ? '' : tokenField(secret, 'expiration')
         if (secret?.type !== TYPE || expiration === '') return
-        const leftMs = Date.parse(expiration) - clock.now()
+        const leftMs = timeMs(expiration) - clock.now()
         if (leftMs > 0) {
           work.addAfter(key, leftMs)
           return

@@ -2,7 +2,6 @@
  * Thread: any. What a thread knows of itself: how busy its event loop is, its heap and its collections, its processor time.
  * Looked at now and then by the thread itself, so that a scrape need not ask it; a thread that is seen to be quiet collects its garbage.
  */
-import { readFileSync } from 'node:fs'
 import {
   constants,
   type EventLoopUtilization,
@@ -14,6 +13,7 @@ import {
 } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
 import type { Clock, Timer } from '../lib/clock.js'
+import { readProc } from '../lib/proc-file.js'
 import { QuietCollector } from '../lib/quiet-collector.js'
 import { systemThreadId } from '../lib/thread-wait.js'
 import { processFamilies } from './families.js'
@@ -106,8 +106,11 @@ export class ThreadProbe {
     for (const [kind, bytes] of Object.entries({ used, total, external }))
       recorder.series(processFamilies.threadHeap, this.#thread, kind).set(bytes)
     const cpuSeconds = this.#statFile === undefined ? now.active / 1000 : cpuSecondsOf(this.#statFile)
-    recorder.series(processFamilies.threadCpu, this.#thread).add(Math.max(0, cpuSeconds - this.#cpuSeconds))
-    this.#cpuSeconds = cpuSeconds
+    // What cannot be told now is told by the next look, which adds all since the last one.
+    if (cpuSeconds !== undefined) {
+      recorder.series(processFamilies.threadCpu, this.#thread).add(Math.max(0, cpuSeconds - this.#cpuSeconds))
+      this.#cpuSeconds = cpuSeconds
+    }
     this.#timer = this.#clock.after(PERIOD_MS, () => this.#look())
   }
 }
@@ -118,11 +121,12 @@ export class ThreadProbe {
  */
 function ownStatFile(): string | undefined {
   const thread = systemThreadId()
-  return thread === 0 ? undefined : `/proc/self/task/${thread}/stat`
+  return thread === 0 ? undefined : `self/task/${thread}/stat`
 }
 
-function cpuSecondsOf(statFile: string): number {
-  const stat = readFileSync(statFile, 'latin1')
+function cpuSecondsOf(statFile: string): number | undefined {
+  const stat = readProc(statFile)
+  if (stat === undefined || stat === 'absent') return undefined
   // The name of the thread, in parentheses, may hold spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) / TICKS_PER_SECOND

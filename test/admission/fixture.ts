@@ -1,7 +1,8 @@
 import type { AdmissionAttributes, AdmissionOperation, AdmissionPlugin } from '#keelson/admission/chain.js'
-import type { AdmissionObjects, AdmissionWriter, ResourceOf } from '#keelson/admission/objects.js'
+import type { AdmissionObjects, AdmissionWriter, ObjectName, ResourceOf } from '#keelson/admission/objects.js'
 import { formatGroupResource, type GroupVersionResource } from '#keelson/api/group-version.js'
 import type { KubeObject } from '#keelson/api/object.js'
+import { MapAttributes, type Selector } from '#keelson/api/selector.js'
 import { StatusError } from '#keelson/api/status.js'
 import type { UserInfo } from '#keelson/api/user-info.js'
 
@@ -97,6 +98,13 @@ export class FakeObjects implements AdmissionObjects, AdmissionWriter {
   list(resource: GroupVersionResource, namespace: string): readonly KubeObject[] {
     const prefix = `${formatGroupResource(resource)} ${namespace === '' ? '' : `${namespace}/`}`
     return [...this.#objects].filter(([at]) => at.startsWith(prefix)).map(([, object]) => object)
+  }
+
+  select(resource: GroupVersionResource, namespace: string, labels: Selector): readonly ObjectName[] {
+    return this.list(resource, namespace)
+      .map(({ metadata }) => metadata ?? {})
+      .filter((metadata) => labels.matches(new MapAttributes(metadata.labels)))
+      .map((metadata) => ({ namespace: metadata.namespace ?? '', name: metadata.name ?? '' }))
   }
 
   getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Promise<K | undefined>

@@ -47,8 +47,9 @@ function get(
       },
       (response) => {
         let body = ''
-        response.on('data', (chunk: Buffer) => {
-          body += chunk.toString()
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          body += chunk
         })
         response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
       },
@@ -73,6 +74,20 @@ t.test('whom a front proxy names, and nobody else by headers', async (t) => {
     200,
     'a user’s own certificate counts, the header does not',
   )
+})
+
+t.test('a name is taken as it is, whatever its letters are', async (t) => {
+  for (const name of ['janeé', 'éjane', '日本']) {
+    const { status, body } = await get({ 'x-remote-user': Buffer.from(name).toString('latin1') }, client('proxy'))
+    t.equal(status, 403)
+    t.match(body, `User \\"${name}\\"`)
+  }
+  const both = {
+    'x-remote-user': 'jane',
+    'x-remote-group': 'system:masters',
+    'impersonate-user': Buffer.from('日本').toString('latin1'),
+  }
+  t.match((await get(both, client('proxy'))).body, 'User \\"日本\\"', 'nor is one who is impersonated somebody else')
 })
 
 t.test('TLS 1.3 only, when asked for', async (t) => {

@@ -98,6 +98,12 @@ const BEHAVIOURS: Readonly<Record<string, Behaviour>> = {
     socket?.on('close', () => clearInterval(timer))
     socket?.on('error', () => undefined)
   },
+  'always-not-yet': (_, response) => {
+    const { socket } = response
+    const timer = setInterval(() => socket?.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)), 5)
+    socket?.on('close', () => clearInterval(timer))
+    socket?.on('error', () => undefined)
+  },
   'no-patch': (review, response) => reply(response, allowing(review, { patchType: 'JSONPatch', patch: '!!' })),
   doubling: patching(...doubling),
   'another-kind': patching({ op: 'replace', path: '/kind', value: 'Secret' }),

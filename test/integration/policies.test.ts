@@ -140,6 +140,33 @@ t.test('policies that cost as much as they may do not keep a thread from others'
   t.equal(order[0], 'quick 201', 'who comes later and has nothing to do with policies is answered first')
 })
 
+t.test('parameters as many and as large as users make them do not keep a thread from others', async (t) => {
+  const server = await KeelsonProcess.start(['--pool-threads=1'])
+  t.teardown(() => server.close())
+  const spec = {
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    validations: [{ expression: "params.data.k0 != ''" }],
+  }
+  const paramRef = { selector: { matchLabels: { param: 'yes' } }, parameterNotFoundAction: 'Allow' }
+  const large = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`k${i}`, '"\n'.repeat(25_000)]))
+  for (let i = 0; i < 60; i++) await make(server, CONFIGMAPS, configMap(`p${i}`, large, { param: 'yes' }))
+  await makePolicy(server, 'many', spec, { paramRef })
+  let isOver = false
+  const slow = create(server, configMap('slow')).then(({ status }) => {
+    isOver = true
+    return status
+  })
+  const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { generateName: 's' } }
+  // One after the other, so that each needs a turn of its own.
+  let quick = 0
+  while (!isOver) {
+    t.equal((await server.request('POST', `${SECRETS}?dryRun=All`, secret)).status, 201)
+    quick++
+  }
+  t.equal(await slow, 201)
+  t.ok(quick > 3, `${quick} others had their turn meanwhile`)
+})
+
 t.test('nobody lets a policy read what they may not read themselves', async (t) => {
   const server = await KeelsonProcess.start()
   t.teardown(() => server.close())

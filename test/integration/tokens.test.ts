@@ -188,7 +188,11 @@ t.test('bootstrap tokens are good as their secret says', async (t) => {
   await make('cccccc', { 'usage-bootstrap-authentication': 'false' })
   await make('dddddd', { 'auth-extra-groups': 'system:masters' })
   await make('eeeeee', {}, 'Opaque')
-  for (const token of ['bbbbbb', 'cccccc', 'dddddd', 'eeeeee', 'ffffff'].map((id) => `${id}.0123456789abcdef`))
+  const notTimes = ['3000', '2999-01-01', '2999-01-01T00:00:00', 'Jan 1 2999']
+  for (const [i, expiration] of notTimes.entries()) await make(`gggg0${i}`, { expiration })
+  for (const token of ['bbbbbb', 'cccccc', 'dddddd', 'eeeeee', 'ffffff', ...notTimes.map((_, i) => `gggg0${i}`)].map(
+    (id) => `${id}.0123456789abcdef`,
+  ))
     t.equal((await whoami(as(token))).status, 401, token)
   t.equal((await whoami(as('aaaaaa.fedcba9876543210'))).status, 401)
   await remove(`${secrets}/bootstrap-token-aaaaaa`)

@@ -28,7 +28,11 @@ export class KeelsonProcess {
   static async start(
     flags: readonly string[] = [],
     dataDir = mkdtempSync(path.join(tmpdir(), 'keelson-')),
-    { tls = false, entry = 'bundle/main/index.js' }: { readonly tls?: boolean; readonly entry?: string } = {},
+    {
+      tls = false,
+      entry = 'bundle/main/index.js',
+      openFiles,
+    }: { readonly tls?: boolean; readonly entry?: string; readonly openFiles?: number } = {},
   ): Promise<KeelsonProcess> {
     const storage = flags.some((flag) => flag.startsWith('--etcd-servers'))
       ? []
@@ -39,7 +43,9 @@ export class KeelsonProcess {
     const more = controllers.length === 0 ? flags : withoutAccounts(flags)
     const serving = ['--secure-port=0', '--cert-dir', path.join(dataDir, 'certs'), ...(tls ? [] : ['--insecure-http'])]
     const args = [entry, ...serving, ...engineFlags(flags), ...storage, ...controllers, ...more]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+    const limited = ['-c', `ulimit -n ${openFiles}; exec "$@"`, 'sh', process.execPath, ...args]
+    const [program, given] = openFiles === undefined ? [process.execPath, args] : ['sh', limited]
+    const child = spawn(program, given, { stdio: ['ignore', 'ignore', 'pipe'] })
     let said = ''
     const url = await new Promise<string>((resolve, reject) => {
       child.stderr!.on('data', (chunk: Buffer) => {

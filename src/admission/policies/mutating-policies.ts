@@ -17,7 +17,7 @@ import type { Change, MutatingEvaluator } from './mutating-policy.js'
 import { MutationError } from './mutation-error.js'
 import type { BoundPolicy, PolicyBinding } from './policy.js'
 import type { PolicyMetrics } from './policy-metrics.js'
-import { PolicyConfigurationError, type PolicyParam } from './policy-params.js'
+import { PolicyConfigurationError, type PolicyParam, type ReadParam } from './policy-params.js'
 import { type PolicyParts, PolicyRequest } from './policy-request.js'
 import { PolicyRounds } from './policy-rounds.js'
 import type { PolicySource } from './policy-source.js'
@@ -141,7 +141,9 @@ export class MutatingAdmissionPolicy implements AdmissionPlugin {
     const failed = (why: string): void => {
       if (!policy.ignoresFailures) failures.push({ message: deniedBy(policy, binding, why), reason: 'Invalid' })
     }
-    const input = await request.input(target, param)
+    const read = await param.read()
+    if (read === undefined) return false
+    const input = await request.input(target, read)
     const verdict = await withAuthorizations(() => evaluator.decide(input))
     if (verdict?.error !== undefined) failed(verdict.error)
     if (verdict?.matches === false) return false
@@ -151,7 +153,7 @@ export class MutatingAdmissionPolicy implements AdmissionPlugin {
     const before = request.versions.object
     let mutated = false
     for (let i = 0; i < evaluator.size; i++) {
-      const error = await this.#mutate(policy, binding, i, target, param, request)
+      const error = await this.#mutate(policy, binding, i, target, read, request)
       if (error === undefined) mutated = true
       else failed(error)
     }
@@ -166,7 +168,7 @@ export class MutatingAdmissionPolicy implements AdmissionPlugin {
     binding: PolicyBinding,
     index: number,
     target: ServedKind,
-    param: PolicyParam,
+    param: ReadParam,
     request: Request,
   ): Promise<string | undefined> {
     if (request.versions.object === undefined) return undefined

@@ -1,11 +1,10 @@
 /** Thread: pool. The parameters that a binding gives to its policy, as shared memory has them. */
 import type { ParamKind, ParamRef } from '../../api/generated/kinds/admissionregistration.v1.js'
 import { parseGroupVersion } from '../../api/group-version.js'
-import { type JsonObject, type KubeObject, metadataOf } from '../../api/object.js'
-import { MapAttributes } from '../../api/selector.js'
-import type { AdmissionKinds } from '../matching/admission-kinds.js'
+import type { JsonObject } from '../../api/object.js'
+import type { AdmissionKinds, ServedKind } from '../matching/admission-kinds.js'
 import { selectorOf } from '../matching/match-resources.js'
-import type { AdmissionObjects } from '../objects.js'
+import type { AdmissionObjects, ObjectName } from '../objects.js'
 
 /** A policy or binding that cannot be used as it is; the failure policy decides what that means for a request. */
 export class PolicyConfigurationError extends Error {
@@ -16,11 +15,19 @@ export class PolicyConfigurationError extends Error {
 export interface PolicyParam {
   /** Namespace and name; '' when there is no parameter. */
   readonly key: string
+  /**
+   * Reads it, when its turn has come: users may write as many parameters as they may write objects, and all of them together may not
+   * fit into memory. Undefined when it has been deleted meanwhile.
+   */
+  readonly read: () => Promise<ReadParam | undefined>
+}
+
+export interface ReadParam {
   /** Undefined when the policy has none, or its binding gives it none. */
   readonly tree: JsonObject | undefined
 }
 
-const NO_PARAM: readonly PolicyParam[] = [{ key: '', tree: undefined }]
+const NO_PARAM: readonly PolicyParam[] = [{ key: '', read: async () => ({ tree: undefined }) }]
 
 export class PolicyParams {
   readonly #objects: AdmissionObjects
@@ -52,13 +59,13 @@ export class PolicyParams {
     )
     if (found.length === 0 && paramRef.parameterNotFoundAction === 'Deny')
       throw new PolicyConfigurationError('no params found for policy binding with `Deny` parameterNotFoundAction')
-    const params: PolicyParam[] = []
-    for (const object of found) {
-      const { namespace: own = '', name = '' } = metadataOf(object)
-      const converted = await this.#kinds.convert(object, served)
-      params.push({ key: `${own}/${name}`, tree: this.#kinds.tree(converted, served) })
-    }
-    return params
+    return found.map((name) => ({ key: `${name.namespace}/${name.name}`, read: () => this.#read(served, name) }))
+  }
+
+  async #read(served: ServedKind, { namespace, name }: ObjectName): Promise<ReadParam | undefined> {
+    const object = await this.#objects.get(served.resource, namespace, name)
+    if (object === undefined) return undefined
+    return { tree: this.#kinds.tree(await this.#kinds.convert(object, served), served) }
   }
 
   #resource(paramKind: ParamKind) {
@@ -77,18 +84,16 @@ export class PolicyParams {
     resource: Parameters<AdmissionObjects['get']>[0],
     namespace: string,
     namespaced: boolean,
-  ): Promise<readonly KubeObject[]> {
+  ): Promise<readonly ObjectName[]> {
     if (!namespaced && (asked ?? '') !== '')
       throw new PolicyConfigurationError('paramRef.namespace must not be provided for a cluster-scoped `paramKind`')
     if ((name ?? '') !== '') {
       const object = await this.#objects.get(resource, namespace, name!)
-      return object === undefined ? [] : [object]
+      return object === undefined ? [] : [{ namespace, name: name! }]
     }
     if (selector === undefined || selector === null)
       throw new PolicyConfigurationError('one of name or selector must be provided')
-    const wanted = selectorOf(selector)
-    const all = await this.#objects.list(resource, namespace)
-    return all.filter((object) => wanted.matches(new MapAttributes(metadataOf(object).labels)))
+    return this.#objects.select(resource, namespace, selectorOf(selector))
   }
 }
 

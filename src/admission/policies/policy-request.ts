@@ -16,7 +16,7 @@ import { matchEntry } from '../matching/rule-match.js'
 import { type AdmissionObjects, NAMESPACES } from '../objects.js'
 import { VersionedRequest } from '../webhooks/versioned-request.js'
 import type { BoundPolicy, PolicyBinding } from './policy.js'
-import { PolicyConfigurationError, type PolicyParam, type PolicyParams } from './policy-params.js'
+import { PolicyConfigurationError, type PolicyParam, type PolicyParams, type ReadParam } from './policy-params.js'
 import type { PolicySource } from './policy-source.js'
 
 export interface PolicyParts {
@@ -84,7 +84,7 @@ export class PolicyRequest<E> {
   }
 
   /** What expressions see. Throws a StatusError when the namespace of the request is not there. */
-  async input(target: ServedKind, { tree }: PolicyParam): Promise<ExpressionInput> {
+  async input(target: ServedKind, { tree }: ReadParam): Promise<ExpressionInput> {
     this.#namespace ??= this.#readNamespace()
     return {
       request: await this.versions.expressions(target),

@@ -109,7 +109,9 @@ export class ValidatingAdmissionPolicy implements AdmissionPlugin {
     const { policy } = entry
     for (const param of await request.params(entry, binding)) {
       await request.breather.breathe()
-      const input = await request.input(target, param)
+      const read = await param.read()
+      if (read === undefined) continue
+      const input = await request.input(target, read)
       const result = await withAuthorizations(() => policy.evaluator.validate(input))
       for (const [i, decision] of result.decisions.entries())
         this.#enforce(policy.name, binding, decision, i, request.attributes, denials)

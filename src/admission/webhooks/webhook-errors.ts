@@ -38,6 +38,11 @@ export interface GivenStatus {
   readonly details?: StatusDetails
 }
 
+/** What no client takes for success, and every client for a status: a webhook may say any number. */
+const LOWEST_CODE = 400
+const HIGHEST_CODE = 599
+const INTERNAL_ERROR = 500
+
 /** What the client is told when a webhook refuses: the webhook's Status, made a failure where it is none. */
 export function rejection(webhook: string, given: GivenStatus = {}): WebhookRejection {
   const { message = '', reason = '', code = 0, details } = given
@@ -51,7 +56,7 @@ export function rejection(webhook: string, given: GivenStatus = {}): WebhookReje
     message: why === '' ? `${deniedBy} without explanation` : `${deniedBy}: ${why}`,
     ...(reason === '' ? {} : { reason }),
     ...(details === undefined ? {} : { details }),
-    code: Math.max(code, 400),
+    code: code > HIGHEST_CODE ? INTERNAL_ERROR : Math.max(code, LOWEST_CODE),
   }
   return new WebhookRejection(new StatusError(status))
 }

@@ -18,6 +18,8 @@ import { credentialsFor } from './webhook-credentials.js'
 export const MAX_ANSWER_BYTES = 3 * 1024 * 1024
 /** What is held of answers that are not whole yet, by all calls of one transport; a call whose bytes do not fit fails. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024
+/** Go's client takes as many answers that are none yet (1xx); whoever says "not yet" for ever would keep the thread busy. */
+const MOST_INFORMATIONAL = 5
 /** Connections to one webhook from one thread; more calls wait for one of them, within their own time. */
 const MAX_CONNECTIONS = 64
 /** The most sets of connections that are kept; configurations come and go. */
@@ -101,7 +103,15 @@ export class WebhookTransport implements Closable {
     this.#options.onCall(1)
     try {
       if (signal?.aborted) cancel()
-      const answer = await request(url, { method: 'POST', body, headers, dispatcher: agent, signal: ended.signal })
+      let informational = 0
+      const onInfo = (): void => {
+        if (++informational <= MOST_INFORMATIONAL) return
+        why = 'the webhook sent too many 1xx answers'
+        ended.abort()
+      }
+      const { signal: end } = ended
+      const asked = request(url, { method: 'POST', body, headers, dispatcher: agent, signal: end, onInfo })
+      const answer = await unlessAborted(asked, end)
       const bytes = await this.#read(answer.body, maxAnswerBytes)
       if (answer.statusCode < 200 || answer.statusCode > 299)
         throw new TransportError(`the webhook answered with status ${answer.statusCode}`, answer.statusCode)
@@ -222,6 +232,18 @@ export class WebhookTransport implements Closable {
       return
     }
   }
+}
+
+/**
+ * The promise, or a rejection as soon as the signal says so. undici ends a request by its signal only once there is a connection, and an
+ * address from which nothing comes back takes longer to find out than a webhook may take.
+ */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason as Error)
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+    promise.then(resolve, reject)
+  })
 }
 
 /** The same, with a connection under the TLS that is to come. */

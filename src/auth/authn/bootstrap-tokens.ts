@@ -1,6 +1,7 @@
 /** Thread: any. Users by bootstrap tokens: `id.secret`, kept in secrets bootstrap-token-<id> of kube-system. */
 import { timingSafeEqual } from 'node:crypto'
 import type { Json, JsonObject } from '../../api/object.js'
+import { timeMs } from '../../api/time.js'
 import type { Clock } from '../../lib/clock.js'
 import type { FoundObject, ObjectSource } from './object-source.js'
 import type { TokenAuthenticator, TokenResult } from './token-authenticator.js'
@@ -52,7 +53,7 @@ export class BootstrapTokens implements TokenAuthenticator {
     if (value('token-id') !== id || value('usage-bootstrap-authentication') !== 'true') return undefined
     const expiration = value('expiration')
     // An expiration that is no time counts as expired.
-    if (expiration !== '' && !(Date.parse(expiration) > this.#clock.now())) return undefined
+    if (expiration !== '' && !(timeMs(expiration) > this.#clock.now())) return undefined
     const extra = value('auth-extra-groups')
     const groups = extra === '' ? [] : extra.split(',')
     if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined

@@ -36,7 +36,7 @@ interface Wanted {
 }
 
 /**
- * The user that the headers ask for; undefined when they ask for none. Throws 400 when they name no user. Of several
+ * The user that the headers ask for; undefined when they ask for none. Throws 400 when they name no user, or an empty one. Of several
  * names or uids the first counts, and a comma is part of a value. It costs one pass over the headers of every request:
  * 1.1 µs.
  */
@@ -50,6 +50,8 @@ export function wantedUser(credentials: Credentials): UserInfo | undefined {
   if (wanted === undefined) return undefined
   const { name = '', uid = '', groups, extra, hasExtra } = wanted as Wanted
   if (name !== '') return { name, uid, groups, extra }
+  // The name may be one that the HTTP engine could not read (SECURITY.md). Whoever asks to be somebody must not remain themselves.
+  if ((wanted as Wanted).name === '') throw newBadRequest('the Impersonate-User header is empty')
   if (uid !== '' || groups.length > 0 || hasExtra)
     throw newBadRequest(`requested ${describe({ name, uid, groups, extra })} without impersonating a user name`)
   return undefined

@@ -10,6 +10,7 @@ import type { UserInfo } from '../../api/user-info.js'
 import { type Dial, dialThrough } from '../../lib/egress/connect-tunnel.js'
 import { httpsAgent } from '../../lib/egress/egress-agents.js'
 import type { EgressConfig } from '../../lib/egress/egress-config.js'
+import { headerBytes } from '../../lib/header-text.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { ProxyCertificate } from '../../protocol/server-credentials.js'
 
@@ -127,15 +128,14 @@ export const hostText = ({ host, port }: Address): string => `${host.includes(':
 /** The headers in which an extension server is told who asks. Values are bytes: names may hold letters of any script. */
 export function userHeaders({ name, uid, groups, extra }: UserInfo): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = Object.create(null) as Record<string, string | string[]>
-  headers['x-remote-user'] = bytes(name)
-  if (uid !== '') headers['x-remote-uid'] = bytes(uid)
-  if (groups.length > 0) headers['x-remote-group'] = groups.map(bytes)
+  headers['x-remote-user'] = headerBytes(name)
+  if (uid !== '') headers['x-remote-uid'] = headerBytes(uid)
+  if (groups.length > 0) headers['x-remote-group'] = groups.map(headerBytes)
   for (const [key, values] of Object.entries(extra))
-    headers[`x-remote-extra-${escapeKey(key.toLowerCase())}`] = values.map(bytes)
+    headers[`x-remote-extra-${escapeKey(key.toLowerCase())}`] = values.map(headerBytes)
   return headers
 }
 
-const bytes = (value: string): string => Buffer.from(value).toString('latin1')
 /** Letters of a key that a header's name cannot have are percent-encoded, and the percent sign with them. */
 const escapeKey = (key: string): string =>
   key.replace(/[^a-z0-9!#$&'*+.^_`|~-]/g, (letter) =>

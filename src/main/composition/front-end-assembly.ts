@@ -14,6 +14,7 @@ import type { Served } from '../../workers/scheme/served.js'
 import type { FrontEndAggregation } from '../aggregation/front-end-aggregation.js'
 import type { Config } from '../flags/config.js'
 import { BulkTurns } from '../http/bulk-turns.js'
+import type { ConnectionLimit } from '../http/connection-limit.js'
 import { loggedFailures } from '../http/exchange-failures.js'
 import type { ExchangeServices } from '../http/exchange-services.js'
 import type { EngineChoice } from '../http/http-engine.js'
@@ -25,6 +26,7 @@ import {
   type FrontEndAssemblyOptions,
   installPaths,
   openAccess,
+  openConnectionLimit,
   openFrontEnd,
   openSlowAnswers,
 } from './front-end-parts.js'
@@ -40,6 +42,7 @@ interface AssemblyParts {
   readonly frontEnd: FrontEnd
   readonly lifecycle: Lifecycle
   readonly services: ExchangeServices
+  readonly connections: ConnectionLimit
 }
 
 export class FrontEndAssembly implements Closable {
@@ -53,6 +56,7 @@ export class FrontEndAssembly implements Closable {
   readonly #frontEnd: FrontEnd
   readonly #lifecycle: Lifecycle
   readonly #services: ExchangeServices
+  readonly #connections: ConnectionLimit
   #http: HttpServer | undefined
 
   private constructor(parts: AssemblyParts) {
@@ -60,6 +64,7 @@ export class FrontEndAssembly implements Closable {
     this.#access = parts.access
     this.#engine = engine
     this.#services = services
+    this.#connections = parts.connections
     this.#aggregation = aggregation
     this.#config = config
     this.#served = served
@@ -94,6 +99,7 @@ export class FrontEndAssembly implements Closable {
         headers: standingHeaders(config),
         compresses: config.features.responseCompression,
       },
+      connections: openConnectionLimit(options),
     })
     assembly.#serve()
     installPaths(options, access, paths, () => `${config.externalHostname || config.host}:${assembly.port}`)
@@ -117,6 +123,7 @@ export class FrontEndAssembly implements Closable {
       http2: this.#config.http2,
       sharePort: this.#config.frontEnds > 1 || this.#config.permitPortSharing,
       isTaken: isTaken || this.#config.permitPortSharing,
+      connections: this.#connections,
       services: this.#services,
       onRequest: this.#frontEnd.handle,
     })

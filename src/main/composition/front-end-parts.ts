@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../lib/clock.js'
 import { guardedClock } from '../../lib/guarded-clock.js'
 import type { Lifecycle } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
+import { clientConnections, openFilesLimit } from '../../lib/open-files.js'
 import { ClientMetrics } from '../../metrics/client-metrics.js'
 import { auditFamilies, cacheFamilies, requestFamilies } from '../../metrics/families.js'
 import type { Recorder } from '../../metrics/recorder.js'
@@ -26,6 +27,7 @@ import type { Config } from '../flags/config.js'
 import { FlowControl } from '../flow-control/flow-control.js'
 import { FlowMetrics } from '../flow-control/flow-metrics.js'
 import type { BulkTurns } from '../http/bulk-turns.js'
+import { type ConnectionLimit, connectionLimit } from '../http/connection-limit.js'
 import type { EngineChoice } from '../http/http-engine.js'
 import { SLOW_ANSWER_BYTES, SlowAnswers } from '../http/slow-answers.js'
 import { KubeletConnector } from '../kubelet/kubelet-connector.js'
@@ -143,6 +145,15 @@ export function openSlowAnswers({ config, recorder, logger }: FrontEndAssemblyOp
     },
   })
 }
+
+/** Each front end takes its share of the clients for which the process has descriptors. */
+export const openConnectionLimit = ({ config, recorder, logger }: FrontEndAssemblyOptions): ConnectionLimit =>
+  connectionLimit({
+    most: clientConnections(openFilesLimit(), config.frontEnds),
+    clock: systemClock,
+    logger,
+    recorder,
+  })
 
 export function openFrontEnd(
   options: FrontEndAssemblyOptions,

@@ -49,7 +49,7 @@ export interface ProcessParts extends ComposeOptions {
 
 export async function openProcessParts(options: ComposeOptions, lifecycle: Lifecycle): Promise<ProcessParts> {
   const { logger } = options
-  const engine = chooseEngine(options.config.httpEngine, (line) => logger.warn({}, line))
+  const engine = engineFor(options.config, logger)
   const config = servable(options, engine)
   const clock = systemClock
   const startedMs = clock.now()
@@ -94,6 +94,27 @@ async function openClusterTrust(
   lifecycle.own('trust of the server before this one', clusterTrust)
   await clusterTrust.read()
   return clusterTrust
+}
+
+/**
+ * Where a proxy names the users in headers, Node's engine, unless told otherwise: uWebSockets.js takes bytes that are no ASCII for
+ * blanks at both ends of a header's value, so that `adminé` would be `admin`.
+ */
+function engineFor({ httpEngine, security }: Config, logger: Logger): EngineChoice {
+  const say = (line: string): void => logger.warn({}, line)
+  const believesHeaders = security.frontProxy !== undefined || security.clusterTrust?.wantsFrontProxy === true
+  if (!believesHeaders || httpEngine === 'node') return chooseEngine(httpEngine, say)
+  if (httpEngine === 'auto') {
+    logger.info(
+      {},
+      'HTTP is served by Node’s own modules, because a front proxy names users: they read every name as it is',
+    )
+    return chooseEngine('node', say)
+  }
+  say(
+    '--http-engine=uws: names that a front proxy sends must begin and end with ASCII, because uWebSockets.js cuts off what does not; --http-engine=node does not',
+  )
+  return chooseEngine('uws', say)
 }
 
 /** With as many front ends as the engine can have. */

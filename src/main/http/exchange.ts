@@ -15,7 +15,7 @@ import type { ExchangeServices, ExchangeTap } from './exchange-services.js'
 import { AT_ONCE_BYTES, HELD_BODY_BYTES } from './exchange-sizes.js'
 import type { TakeOver, Upgrade } from './http-engine.js'
 import type { RequestHead } from './request-head.js'
-import type { ResponseHead } from './response-head.js'
+import { type ResponseHead, servable } from './response-head.js'
 import type { ResponsePort } from './response-port.js'
 import { type AnswerState, ChunkedStream, type ResponseStream, type StreamFiller } from './response-stream.js'
 import { ServerSocket } from './server-socket.js'
@@ -437,7 +437,7 @@ export class Exchange implements Credentials {
   #writeHead(head: ResponseHead): void {
     const { extraHeaders, standingHeaders } = this
     const headers = standingHeaders.length === 0 ? extraHeaders : [...extraHeaders, ...standingHeaders]
-    this.#port.writeHead(head, this.head.auditId, headers)
+    this.#port.writeHead(servable(head), this.head.auditId, headers)
   }
 
   #end(): void {

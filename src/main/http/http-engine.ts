@@ -8,6 +8,7 @@
 import type { Duplex } from 'node:stream'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { TlsFiles } from '../../protocol/server-credentials.js'
+import type { ConnectionLimit } from './connection-limit.js'
 import type { RequestHead } from './request-head.js'
 import type { ResponsePort } from './response-port.js'
 import type { ServerSocket } from './server-socket.js'
@@ -37,6 +38,7 @@ export interface EngineOptions {
   /** True when several threads listen on the port and the kernel shares the connections out among them. */
   readonly sharePort: boolean
   readonly http2: Http2Options
+  readonly connections: ConnectionLimit
   /**
    * Called for each request, in the turn in which its head was read. `upgrade` is given when the client asks for a
    * WebSocket, `takeOver` when it asks for another protocol and the engine can let go of a connection. It does not

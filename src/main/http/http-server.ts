@@ -4,6 +4,7 @@
 
 import type { Closable } from '../../lib/lifecycle.js'
 import type { TlsFiles } from '../../protocol/server-credentials.js'
+import { type ConnectionLimit, NO_LIMIT } from './connection-limit.js'
 import { makeEngine } from './engine-choice.js'
 import { Exchange } from './exchange.js'
 import type { ExchangeServices } from './exchange-services.js'
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
    * be in use.
    */
   readonly isTaken: boolean
+  /** Without one, every client is taken. */
+  readonly connections?: ConnectionLimit
   readonly services: ExchangeServices
   readonly onRequest: (exchange: Exchange) => void
 }
@@ -51,11 +54,11 @@ export class HttpServer implements Closable {
   }
 
   async start(): Promise<void> {
-    const { tls, host, port, sharePort, isTaken, engine: choice, http2 } = this.#options
+    const { tls, host, port, sharePort, isTaken, engine: choice, http2, connections = NO_LIMIT } = this.#options
     const problem = isTaken ? undefined : await portProblem(host, port)
     if (problem !== undefined) throw new ListenError(`cannot listen on ${host}:${port}: ${problem}`)
     const accept = this.#accept.bind(this)
-    const engine = makeEngine(choice, { host, port, tls, sharePort, http2, accept })
+    const engine = makeEngine(choice, { host, port, tls, sharePort, http2, connections, accept })
     await engine.start()
     this.#engine = engine
   }

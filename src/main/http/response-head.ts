@@ -10,6 +10,10 @@ export interface ResponseHead {
 
 export const CACHE_CONTROL = 'no-cache, private'
 
+/** Numbers may come from other servers; one that is no status would break the protocol, or the engine that is to write it. */
+export const servable = (head: ResponseHead): ResponseHead =>
+  head.status >= 200 && head.status <= 599 ? head : { ...head, status: 500 }
+
 const statusLines = new Map<number, string>()
 /** The status with its text, such as "200 OK". */
 export function statusLine(status: number): string {

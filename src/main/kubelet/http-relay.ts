@@ -4,6 +4,7 @@
  */
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
+import { headerText } from '../../lib/header-text.js'
 import type { Exchange } from '../http/exchange.js'
 import { limitInformation } from './upstream-request.js'
 
@@ -89,12 +90,12 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
   }
   const headers: string[] = []
   for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2) {
-    const [name, value] = [answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!]
+    const [name, value] = [answer.rawHeaders[i]!, headerText(answer.rawHeaders[i + 1]!)]
     if (NOT_PASSED_BACK.has(name.toLowerCase())) continue
     const shown = options.rewrite === undefined ? value : options.rewrite(name.toLowerCase(), value)
     if (shown !== undefined) headers.push(name, shown)
   }
-  const head = { status, contentType: options.contentType ?? answer.headers['content-type'] ?? '', headers }
+  const head = { status, contentType: options.contentType ?? headerText(answer.headers['content-type'] ?? ''), headers }
   if (exchange.head.method === 'HEAD' || WITHOUT_BODY.has(status)) {
     answer.resume()
     exchange.respond(head, '')

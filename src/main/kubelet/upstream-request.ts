@@ -1,6 +1,7 @@
 /** Thread: main. A request to a kubelet, a pod or a service: its address and its headers. */
 import http from 'node:http'
 import https from 'node:https'
+import { headerBytes } from '../../lib/header-text.js'
 import type { ClientMetrics } from '../../metrics/client-metrics.js'
 import type { ConnectPlan } from '../../protocol/main-pool.js'
 import type { FrontProxyHeaders } from '../../protocol/server-credentials.js'
@@ -61,7 +62,7 @@ export function passedHeaders(
     )
       return
     headers[name] ??= []
-    headers[name].push(value)
+    headers[name].push(headerBytes(value))
   })
   const address = exchange.remoteAddress()
   headers['x-forwarded-for'] = [...(headers['x-forwarded-for'] ?? []), ...(address === '' ? [] : [address])]

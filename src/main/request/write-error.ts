@@ -12,6 +12,11 @@ import { RequestRefused } from './request-gate.js'
 
 export function writeError(exchange: Exchange, error: unknown, logger: Logger): void {
   if (error instanceof ClientGone || error instanceof TaskCancelled || exchange.aborted) return
+  // The answer has begun, and nobody would end it: its client must not wait for the rest, nor take it for whole.
+  if (exchange.answered && !exchange.over) {
+    exchange.fail(error)
+    return
+  }
   if (error instanceof BodyTooLarge) {
     const { status } = newRequestEntityTooLarge(`limit is ${MAX_BODY_BYTES}`)
     const { contentType, body } = statusBody(status, exchange.head.accept)

@@ -64,8 +64,8 @@ export interface PoolMemberOptions {
   readonly places: number
   readonly onMessage: (message: Exclude<PoolThreadMessage, PoolLineOffer>) => void
   readonly onError: (error: unknown) => void
-  /** How long a thread, by the system's number for it, has stood ready without a processor. */
-  readonly waitedMs: (systemThread: number) => number
+  /** How long a thread, by the system's number for it, has stood ready without a processor; undefined when that cannot be told now. */
+  readonly waitedMs: (systemThread: number) => number | undefined
   /** Called when the thread ended by itself; Piscina has started another one in its place. */
   readonly onLost: (lost: readonly LostTask[]) => void
 }
@@ -81,7 +81,7 @@ export class PoolMember {
   #stillMs = 0
   /** What `waitedMs` gave when the heart was last looked at and stood still; undefined while it beats. */
   #waitedMs: number | undefined
-  readonly #waited: (systemThread: number) => number
+  readonly #waited: (systemThread: number) => number | undefined
   #ended = false
 
   constructor({ filename, start, tasksPerThread, places, waitedMs, onMessage, onError, onLost }: PoolMemberOptions) {
@@ -151,8 +151,8 @@ export class PoolMember {
     // A thread that loads has no heart yet.
     if (beats === 0) return
     if (beats === this.#beats) {
-      const waitedMs = this.#waited(systemThread)
-      this.#stillMs += Math.max(0, passedMs - (waitedMs - (this.#waitedMs ?? waitedMs)))
+      const waitedMs = this.#waited(systemThread) ?? this.#waitedMs
+      this.#stillMs += Math.max(0, passedMs - ((waitedMs ?? 0) - (this.#waitedMs ?? waitedMs ?? 0)))
       this.#waitedMs = waitedMs
       return
     }

@@ -74,7 +74,7 @@ export interface PoolOptions {
   /** The module that the threads run: the pool's own unless a test says otherwise. */
   readonly filename?: string
   readonly stuckMs?: number
-  readonly waitedMs?: (systemThread: number) => number
+  readonly waitedMs?: (systemThread: number) => number | undefined
 }
 
 /** A thread for each core but one, at least one thread and at most 8. */

@@ -63,6 +63,10 @@ export const requestDefinitions = {
     'keelson_exchange_failures_total',
     'Exchanges that an exception in a callback has ended; the process goes on.',
   ),
+  refusedConnections: counter(
+    'keelson_connections_refused_total',
+    'Connections of clients that were closed at once, because there were as many as the limit of open files allows.',
+  ),
   slowAnswerBytes: gauge(
     'keelson_slow_answer_bytes',
     'Bytes of answers in a form of their own (converted, compressed) that are held for clients who read less than 1 MiB a second.',

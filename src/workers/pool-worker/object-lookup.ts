@@ -2,10 +2,11 @@
  * Thread: pool. Objects that admission asks for. What is at hand in shared memory is given at once, decoded once for each
  * revision and shared by all who ask; the newest state goes the way of any linearizable read.
  */
-import type { AdmissionObjects, Maybe, ResourceOf } from '../../admission/objects.js'
+import type { AdmissionObjects, Maybe, ObjectName, ResourceOf } from '../../admission/objects.js'
 import { formatGroupResource, type GroupVersionResource } from '../../api/group-version.js'
-import type { KubeObject } from '../../api/object.js'
+import { type KubeObject, metadataOf } from '../../api/object.js'
 import type { StructSchema } from '../../api/schema.js'
+import { MapAttributes, type Selector } from '../../api/selector.js'
 import { isStatusError } from '../../api/status.js'
 import type { ArenaReader, RecordView, Snapshot } from '../../cacher/memory/shared-memory.js'
 import type { CacheClient } from '../../cacher/read/cache-client.js'
@@ -34,16 +35,20 @@ interface Source {
   readonly cache: ResourceView
   /** The objects that were decoded last, by key in the store. */
   readonly decoded: Map<string, { readonly revision: number; readonly object: KubeObject }>
+  /** Of their JSON; trees take some times as much. */
+  decodedBytes: number
   /** The arena that they were decoded from. In another one (of a restored store) a revision may be another state. */
   arena: ArenaReader | undefined
 }
 
 /**
  * The most decoded objects that are kept for a resource: enough for classes, namespaces and quotas, and soon too few
- * for pods.
+ * for pods. Users decide how large some of them are: parameters of policies may be any ConfigMaps of a namespace.
  */
 const MAX_DECODED = 4_096
+const MAX_DECODED_BYTES = 16 * 1024 * 1024
 const NOTHING: readonly KubeObject[] = []
+const NO_NAMES: readonly ObjectName[] = []
 
 /**
  * The caller says of what kind the objects of a resource are, as the table of rules does; the declarations of the
@@ -89,6 +94,31 @@ export class ObjectLookup implements AdmissionObjects {
     return seen ?? this.#listFromStorage(source, root, '0')
   }
 
+  select(resource: GroupVersionResource, namespace: string, labels: Selector): Maybe<readonly ObjectName[]> {
+    const source = this.#source(resource)
+    if (source === undefined) return NO_NAMES
+    const root = source.store.keyRoot(namespace)
+    const all = source.keys.prefix(source.store.keyRoot(''))
+    const { startKey, endKey } = keyRange(source.keys.prefix(root), true)
+    const seen = read(source, (snapshot) => {
+      const names: ObjectName[] = []
+      snapshot.scan(startKey, endKey, (record) => {
+        if (labels.matches(record.labels)) names.push(nameOf(record.key.slice(all.length)))
+        return true
+      })
+      return names
+    })
+    return seen ?? this.#selectFromStorage(source, root, labels)
+  }
+
+  async #selectFromStorage(source: Source, root: string, labels: Selector): Promise<readonly ObjectName[]> {
+    const all = await this.#listFromStorage(source, root, '0')
+    return all
+      .map((object) => metadataOf(object))
+      .filter((metadata) => labels.matches(new MapAttributes(metadata.labels)))
+      .map(({ namespace = '', name = '' }) => ({ namespace, name }))
+  }
+
   getLive<K extends KubeObject>(resource: ResourceOf<K>, namespace: string, name: string): Maybe<K | undefined>
   getLive(resource: GroupVersionResource, namespace: string, name: string): Maybe<KubeObject | undefined> {
     if (name === '' || name === '.' || name === '..') return undefined
@@ -122,6 +152,7 @@ export class ObjectLookup implements AdmissionObjects {
         keys: new KeySpace({ pathPrefix: storageConfig.prefix, resourcePrefix }),
         cache: cache.resource(scheme.stored(name)!.arena),
         decoded: new Map(),
+        decodedBytes: 0,
         arena: undefined,
       }
       this.#sources.set(name, source)
@@ -151,7 +182,7 @@ function read<R>(source: Source, look: (snapshot: Snapshot) => R): R | undefined
   const arena = source.cache.arena()
   if (arena === undefined) return undefined
   if (arena !== source.arena) {
-    source.decoded.clear()
+    forget(source)
     source.arena = arena
   }
   let snapshot: Snapshot
@@ -172,8 +203,21 @@ function decoded(source: Source, record: RecordView): KubeObject {
   const { key, modRevision: revision } = record
   const known = source.decoded.get(key)
   if (known?.revision === revision) return known.object
-  const object = decodeMemory(Buffer.from(record.body()), source.schema)
-  if (source.decoded.size >= MAX_DECODED) source.decoded.clear()
+  const body = Buffer.from(record.body())
+  const object = decodeMemory(body, source.schema)
+  if (source.decoded.size >= MAX_DECODED || source.decodedBytes + body.byteLength > MAX_DECODED_BYTES) forget(source)
   source.decoded.set(key, { revision, object })
+  source.decodedBytes += body.byteLength
   return object
+}
+
+function forget(source: Source): void {
+  source.decoded.clear()
+  source.decodedBytes = 0
+}
+
+/** The end of a key: a name, or a namespace and a name. */
+function nameOf(end: string): ObjectName {
+  const slash = end.indexOf('/')
+  return { namespace: slash < 0 ? '' : end.slice(0, slash), name: end.slice(slash + 1) }
 }

@@ -27,6 +27,7 @@ t.test('a patch comes with its type, and only from webhooks that may change some
 
 t.test('a refusal is a failure whatever the webhook says', async (t) => {
   t.match(rejection('w.example.com', { status: 'Success', code: 200 }).answer.status, { status: 'Failure', code: 400 })
+  t.match(rejection('w.example.com', { code: 99_999 }).answer.status, { code: 500 }, 'any number is no status')
   t.match(rejection('w.example.com', { reason: 'because' }).message, /denied the request: because/)
 })
 

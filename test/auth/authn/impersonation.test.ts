@@ -53,6 +53,11 @@ t.test('headers: each as often as it was sent, commas and all', async (t) => {
     message:
       'requested &user.DefaultInfo{Name:"", UID:"", Groups:[]string{"dev"}, Extra:map[string][]string(nil)} without impersonating a user name',
   })
+  t.throws(
+    () => wanted(['impersonate-user', '']),
+    { message: /is empty/ },
+    'nobody stays who they are by an empty name',
+  )
 })
 
 t.test('unconstrained: each part is asked for', async (t) => {

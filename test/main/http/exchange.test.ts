@@ -35,6 +35,14 @@ t.test('one answer, with the headers that every answer has', async (t) => {
   t.same(finished, [200])
 })
 
+t.test('a number that is no status is not written', async (t) => {
+  for (const status of [0, 101, 600, 99_999]) {
+    const { port, exchange } = open()
+    exchange.respond({ ...JSON_HEAD, status }, '{}')
+    t.equal(port.status, '500 Internal Server Error', `${status}`)
+  }
+})
+
 t.test('a value that would end its line does not', async (t) => {
   const { port, exchange } = open()
   exchange.extraHeaders = ['X-Extra', 'a\r\nX-Forged: 1']

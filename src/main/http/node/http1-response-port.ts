@@ -50,7 +50,10 @@ export class Http1ResponsePort extends NodeResponsePort {
     this.#isChunked = request.httpVersion !== '1.0'
     this.#isClosing = isClosing
     response.once('finish', () => this.sent())
-    response.once('close', () => this.abort())
+    // A response closes when it is sent, too; the rest of the request's body is then still to come.
+    response.once('close', () => {
+      if (!response.writableFinished) this.abort()
+    })
   }
 
   flushHead(): boolean {
@@ -103,7 +106,7 @@ export class Http1ResponsePort extends NodeResponsePort {
     if (isFirst) {
       socket?.cork()
       this.#sendHead('Content-Length', String(totalSize))
-      this.#response.flushHeaders()
+      this.#flushHead()
     }
     this.#send(own)
     if (isFirst) socket?.uncork()
@@ -153,7 +156,7 @@ export class Http1ResponsePort extends NodeResponsePort {
     if (this.#headOut) return
     if (this.#isChunked) this.#sendHead('Transfer-Encoding', 'chunked')
     else this.#sendHead('Connection', 'close')
-    this.#response.flushHeaders()
+    this.#flushHead()
   }
 
   #sendHead(name: string, value: string): void {
@@ -162,6 +165,16 @@ export class Http1ResponsePort extends NodeResponsePort {
     if (status !== 204 && status !== 304) headers.push(name, value)
     if (!this.#response.shouldKeepAlive || this.#isClosing()) headers.push('Connection', 'close')
     this.#response.writeHead(status, headers)
+  }
+
+  /**
+   * Sends the head before the body. Node's flushHeaders() writes it as UTF-8, although its characters stand for bytes (node-headers.ts);
+   * a write of no bytes has it written as they are. An answer without a body takes no writes.
+   */
+  #flushHead(): void {
+    const { status } = this
+    if (this.#request.method === 'HEAD' || status === 204 || status === 304) this.#response.flushHeaders()
+    else this.#response.write(EMPTY)
   }
 
   /** Copies a chunk into the form that it has on the wire. */

@@ -27,6 +27,14 @@ export const DEFAULT_MAX_STREAMS = 1000
 /** The most headers of a request: as many as fit into MAX_HEAD_BYTES with meaningful names and values. */
 export const MAX_HEADER_PAIRS = 1000
 /**
+ * So many headers every stream may have. Those beyond it are counted together, because a head that repeats an entry of HPACK's table
+ * costs its client a byte a header, and this process some 200: streams that would hold more of them, of one connection or of all, are
+ * refused.
+ */
+const USUAL_PAIRS = 64
+const MAX_SESSION_EXCESS = 20_000
+const MAX_EXCESS = 200_000
+/**
  * The memory of a session, in megabytes: received heads and bytes that wait to be sent. Beyond it a session gets no new
  * streams.
  */
@@ -48,6 +56,8 @@ export class Http2Sessions {
   readonly #open = new Set<ServerHttp2Session>()
   readonly #isLast: () => boolean
   #draining = false
+  /** Headers beyond the usual number, of all streams that are open. */
+  #excess = 0
 
   /**
    * `isLast` is asked at each request: true tells the client to open another connection, which a load balancer may lead
@@ -67,6 +77,7 @@ export class Http2Sessions {
   accept(socket: Duplex, onStream: StreamListener): void {
     const session = performServerHandshake(socket, this.#options)
     let streams = 0
+    let ownExcess = 0
     this.#open.add(session)
     // Errors need no handling here: Node closes the session and its streams after them.
     session.on('error', () => undefined)
@@ -81,9 +92,19 @@ export class Http2Sessions {
       _flags: number,
       rawHeaders: readonly string[],
     ): void => {
+      const excess = Math.max(0, rawHeaders.length / 2 - USUAL_PAIRS)
+      if (ownExcess + excess > MAX_SESSION_EXCESS || this.#excess + excess > MAX_EXCESS) {
+        stream.on('error', () => undefined)
+        stream.close(constants.NGHTTP2_REFUSED_STREAM)
+        return
+      }
       streams++
+      ownExcess += excess
+      this.#excess += excess
       stream.once('close', () => {
         streams--
+        ownExcess -= excess
+        this.#excess -= excess
       })
       onStream(stream, headers, rawHeaders)
       if (this.#isLast() && !session.closed) session.close()

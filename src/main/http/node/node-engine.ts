@@ -79,6 +79,7 @@ export class NodeEngine implements HttpEngine {
     // Node would silently drop the headers beyond this number. So it has no limit here, and refusalOf() refuses such
     // requests.
     server.maxHeadersCount = 0
+    this.#limit(server)
     server.on('connection', (socket: Socket) => this.#track(socket))
     server.on('request', (request, response) => this.#accept(request, response))
     server.on('upgrade', (request, socket, head) => this.#acceptUpgrade(request, socket as Socket, head))
@@ -88,12 +89,27 @@ export class NodeEngine implements HttpEngine {
       socket.end('HTTP/1.1 405 Method Not Allowed\r\nConnection: close\r\n\r\n', () => socket.destroy())
     })
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => reject(new ListenError(`cannot listen on ${host}:${port}: ${error.message}`)))
+      const failed = (error: Error): void =>
+        reject(new ListenError(`cannot listen on ${host}:${port}: ${error.message}`))
+      server.once('error', failed)
       // The type packages of Node 20 do not declare `reusePort`, which exists from 22.12 on (see sharesPort).
       const where: ListenOptions & { reusePort?: boolean } = { host, port, ...(sharePort ? { reusePort: true } : {}) }
-      server.listen(where, resolve)
+      server.listen(where, () => {
+        server.off('error', failed)
+        // From now on an error is a connection that could not be accepted, for want of a descriptor: without a listener it would
+        // end the process.
+        server.on('error', (error) => this.#options.connections.refused(error.message))
+        resolve()
+      })
     })
     this.#port = (server.address() as AddressInfo).port
+  }
+
+  #limit(server: Server): void {
+    const { most, refused } = this.#options.connections
+    if (!Number.isFinite(most)) return
+    server.maxConnections = most
+    server.on('drop', () => refused('the limit is reached'))
   }
 
   #secureServer(tls: TlsFiles): Server {

@@ -2,6 +2,7 @@
  * Thread: main, or a front end's own. The head of a request as Node's modules show it: a flat list of names and values.
  */
 import { randomUUID } from 'node:crypto'
+import { headerText } from '../../../lib/header-text.js'
 import type { RequestHead } from '../request-head.js'
 
 /**
@@ -35,11 +36,12 @@ export class NodeRequestHead implements RequestHead {
   constructor(method: string, target: string, rawHeaders: readonly string[], isOpen = false) {
     this.#isOpen = isOpen
     this.method = method
-    const path = originForm(target)
+    const path = originForm(headerText(target))
     const mark = path.indexOf('?')
     this.rawPath = mark < 0 ? path : path.slice(0, mark)
     this.query = mark < 0 ? '' : path.slice(mark + 1)
-    for (let i = 0; i + 1 < rawHeaders.length; i += 2) this.#add(rawHeaders[i]!.toLowerCase(), rawHeaders[i + 1]!)
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+      this.#add(rawHeaders[i]!.toLowerCase(), headerText(rawHeaders[i + 1]!))
     if (this.auditId === '') this.auditId = randomUUID()
   }
 

@@ -85,7 +85,8 @@ export abstract class NodeResponsePort implements ResponsePort, Waiting {
     if (this.isSent()) this.stalls.over(this)
     else this.stalls.wait(this)
     if (this.isRequestWhole()) return
-    // The rest of the request's body is still received, and dropped; a client that stops sending it is given up.
+    // The rest of the request's body is still received, and dropped, for as long as one stall may take: who sends it a byte at a time
+    // would have the connection for ever, whoever they are.
     this.stalls.wait(this.#body)
     this.#request.once('close', () => this.stalls.over(this.#body))
   }
@@ -123,7 +124,7 @@ export abstract class NodeResponsePort implements ResponsePort, Waiting {
   onData(handler: (chunk: Uint8Array, isLast: boolean) => void): void {
     if (!this.isRequestWhole()) this.stalls.wait(this.#body)
     this.#request.on('data', (chunk: Uint8Array) => {
-      this.stalls.touch(this.#body)
+      if (!this.over) this.stalls.touch(this.#body)
       handler(chunk, false)
     })
     this.#request.once('end', () => {

@@ -38,6 +38,8 @@ export class UwsEngine implements HttpEngine {
   readonly #tlsApps: uws.TemplatedApp[] = []
   #listenSocket: uws.us_listen_socket | undefined
   #port = 0
+  /** Connections that are open, WebSockets among them. */
+  #connections = 0
 
   readonly #binary: string
 
@@ -105,9 +107,33 @@ export class UwsEngine implements HttpEngine {
       open: (socket) => socket.getUserData().socket.opened(socket),
       message: (socket, message, isBinary) => socket.getUserData().socket.received(new Uint8Array(message), isBinary),
       drain: (socket) => socket.getUserData().socket.drained(),
-      close: (socket, code, reason) => socket.getUserData().socket.closed(code, Buffer.from(reason).toString()),
+      close: (socket, code, reason) => {
+        this.#left()
+        socket.getUserData().socket.closed(code, Buffer.from(reason).toString())
+      },
     })
+    app.filter((response, change) => this.#counted(response, Number(change)))
     return app.any('/*', (response, request) => this.#accept(response, request))
+  }
+
+  /**
+   * Told of each connection that comes (1) and goes (-1). One that has become a WebSocket goes by that one's `close`. A connection that
+   * is not taken is closed here: one that could not even be accepted would keep the thread busy with trying.
+   */
+  #counted(response: uws.HttpResponse, change: number): void {
+    const { most, refused } = this.#options.connections
+    if (change < 0) {
+      this.#left()
+      return
+    }
+    this.#connections++
+    if (this.#connections <= most) return
+    refused('the limit is reached')
+    response.close()
+  }
+
+  #left(): void {
+    this.#connections = Math.max(0, this.#connections - 1)
   }
 
   #accept(response: uws.HttpResponse, request: uws.HttpRequest): void {

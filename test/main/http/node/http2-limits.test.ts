@@ -110,6 +110,45 @@ t.test('a head is as long as in HTTP/1.1 at most', async (t) => {
   t.equal((await ask(server.session(t), { ':path': '/' })).body.toString(), '0', 'others are served')
 })
 
+t.test('heads of many headers are held for some streams, and refused to more', async (t) => {
+  let requests = 0
+  const sessions = new Http2Sessions(1000)
+  t.teardown(() => sessions.close())
+  const connect = (): Duplex => {
+    const socket = new Duplex({ read: () => undefined, write: (_chunk, _encoding, done) => done() })
+    sessions.accept(socket, () => requests++)
+    socket.push(Buffer.concat([Buffer.from(PREFACE), SETTINGS, frame(4, 1, 0)]))
+    return socket
+  }
+  /** `a: b` goes into the table, at its first place, and is named by one byte from then on. */
+  const unlearned = Buffer.from([0x82, 0x84, 0x87, 0x01, 0x01, 0x78])
+  const taught = Buffer.concat([unlearned, Buffer.from([0x40, 1, 97, 1, 98])])
+  const many = Buffer.concat([unlearned, Buffer.alloc(900, 0xbe)])
+  const bombs = (socket: Duplex): void => {
+    socket.push(frame(1, 4, 1, taught))
+    for (let i = 1; i <= 40; i++) socket.push(frame(1, 4, 1 + 2 * i, many))
+  }
+  const first = connect()
+  bombs(first)
+  await until(() => requests > 20, { what: 'requests' })
+  t.ok(requests < 30, `${requests} of one connection`)
+  const others = Array.from({ length: 12 }, connect)
+  for (const other of others) bombs(other)
+  await until(() => requests > 200, { what: 'requests of others' })
+  t.ok(requests < 280, `${requests} of all`)
+  const plain = connect()
+  plain.push(Buffer.concat(Array.from({ length: 500 }, (_, i) => frame(1, 4, 1 + 2 * i, REQUEST))))
+  const before = requests
+  await until(() => requests === before + 500, { what: 'usual heads to be taken' })
+  for (const socket of [first, ...others]) socket.destroy()
+  await new Promise(setImmediate)
+  const after = connect()
+  const left = requests
+  bombs(after)
+  await until(() => requests > left + 20, { what: 'what is closed to be held no longer' })
+  t.pass('what is closed is held no longer')
+})
+
 t.test('a connection has as many streams as it is told', async (t) => {
   const server = await NodeServer.start(
     t,

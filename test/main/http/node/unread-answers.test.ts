@@ -122,3 +122,41 @@ t.test('an answer behind another one waits for that, and is not given up', async
   await until(() => text.includes('first') && text.endsWith('second'), { what: 'both answers' })
   t.pass('both answers come')
 })
+
+t.test('a body that trickles in after its answer is not waited for', async (t) => {
+  const clock = new FakeClock()
+  const stalls = new Stalls(clock)
+  let received = 0
+  let closed = false
+  let port: Http1ResponsePort | undefined
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const options = { isClosing: () => false, hasBody: true }
+    port = new Http1ResponsePort(request, response, new NodeConnection(request.socket), stalls, options)
+    port.onData((chunk) => {
+      received += chunk.byteLength
+    })
+  })
+  server.keepAliveTimeout = 0
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n'
+  const socket = open(await listen(t, server), '127.0.0.1', () => socket.write(head))
+  socket.on('error', () => undefined)
+  socket.resume()
+  socket.once('close', () => {
+    closed = true
+  })
+  t.teardown(() => socket.destroy())
+  const trickle = async (): Promise<void> => {
+    const before = received
+    socket.write('x')
+    await until(() => received > before || closed, { what: 'a byte' })
+    await clock.advance(STALL_MS / 2)
+  }
+  await until(() => port !== undefined, { what: 'the request' })
+  for (let i = 0; i < 4; i++) await trickle()
+  t.notOk(closed, 'before its answer it may take its time: the request has a limit of its own')
+  port!.writeHead(HEAD, 'audit', [])
+  port!.end('no')
+  for (let i = 0; i < 3; i++) await trickle()
+  await until(() => closed, { what: 'the connection to be closed' })
+  t.pass('the connection is closed')
+})
