@@ -69,6 +69,7 @@ function configMapKinds(): AdmissionKinds {
 const objects: AdmissionObjects = {
   get: () => undefined,
   list: () => [],
+  select: () => [],
   getLive: () => undefined,
   listLive: () => [],
 }

@@ -292,12 +292,15 @@ function judge(attack: Attack, lane: Lane, { user, method, target, headers }: Cr
   for (const [, status = ''] of said.matchAll(/(?:^|\r\n\r\n|\})HTTP\/1\.1 (\d{3}) /g)) {
     if (status.startsWith('5') && !['501', '503', '505'].includes(status)) wrong(`an answer of ${status}`)
     if (!status.startsWith('2') && status !== '101') continue
-    if (status === '101') wrong('a change of protocols')
+    if (status === '101' && !(method === 'GET' && WATCH.test(target))) wrong('a change of protocols')
     else if (!mayHave(user, method, target)) wrong('success beyond its rights')
     else if (isImpersonated && !isOpenPath(target)) wrong('success as somebody else')
   }
   if (said.includes(CANARY)) wrong('the canary')
 }
+
+/** A watch may be asked for over a WebSocket; nothing else that they may do can. */
+const WATCH = /[?&]watch=(?:1|true)(?:&|$)|^\/+api(?:s\/+[^/]+)?\/+v1\/+watch\//
 
 /** Pages for everybody are given out before anybody is asked who they are. */
 const isOpenPath = (target: string): boolean => /^\/(?:ui|favicon|$|\?|#)/.test(target)
