@@ -15,6 +15,7 @@ import { answerTo, bodyFraming, hasBody, relayAnswer, sendBody } from '../kubele
 import { namesUsers, passedHeaders } from '../kubelet/upstream-request.js'
 import { WaitingBytes } from '../kubelet/waiting-bytes.js'
 import { relayWebSocket } from '../kubelet/web-socket-relay.js'
+import { watchFiller } from './relayed-watch.js'
 import { hostText, type RemoteConnections, userHeaders } from './remote-connections.js'
 
 /** Headers that name a user are this server's to set, however a client spells them. */
@@ -85,7 +86,7 @@ export class APIServiceRelay {
     }
     try {
       if (exchange.asksForWebSocket) await this.#webSocket(exchange, remote, path, headers)
-      else await this.#http(exchange, remote, { path, headers, isDiscovery: !info.isResourceRequest })
+      else await this.#http(exchange, remote, { path, headers, info })
     } catch (error) {
       if (exchange.answered) throw error
       const why = error instanceof Error ? error.message : String(error)
@@ -115,14 +116,14 @@ export class APIServiceRelay {
     })
   }
 
-  async #http(exchange: Exchange, remote: RemoteService, { path, headers, isDiscovery }: RelayedHttp): Promise<void> {
+  async #http(exchange: Exchange, remote: RemoteService, { path, headers, info }: RelayedHttp): Promise<void> {
     const { connections, rejectRedirects } = this.#options
     const { method } = exchange.head
     const request = connections.request(remote, { method, path, headers: { ...headers, ...bodyFraming(exchange) } })
     const answered = answerTo(request, exchange)
-    const timer = isDiscovery
-      ? setTimeout(() => request.destroy(new Error('no answer in time')), DISCOVERY_TIMEOUT_MS)
-      : undefined
+    const timer = info.isResourceRequest
+      ? undefined
+      : setTimeout(() => request.destroy(new Error('no answer in time')), DISCOVERY_TIMEOUT_MS)
     if (hasBody(exchange)) sendBody(request, exchange)
     else request.end()
     const answer = await answered.finally(() => clearTimeout(timer))
@@ -132,14 +133,14 @@ export class APIServiceRelay {
       plain(exchange, 502, 'the backend attempted to redirect this request, which is not permitted')
       return
     }
-    relayAnswer(answer, exchange)
+    relayAnswer(answer, exchange, { filler: watchFiller(info, answer.headers) })
   }
 }
 
 interface RelayedHttp {
   readonly path: string
   readonly headers: Record<string, string | string[]>
-  readonly isDiscovery: boolean
+  readonly info: RequestInfo
 }
 
 /** Text, as Kubernetes answers for a server that is not there. */

@@ -37,9 +37,10 @@ export interface StreamFiller {
   /**
    * `between` means that the bytes may stand between two frames without meaning anything, as a space does in JSON.
    * `ahead` means that every frame begins with these bytes, as a protobuf frame does with the highest byte of its
-   * length: they are sent ahead, and the next frame is sent without them.
+   * length: they are sent ahead, and the next frame is sent without them. `before` means that the bytes may stand before
+   * the first frame only.
    */
-  readonly place: 'between' | 'ahead'
+  readonly place: 'between' | 'ahead' | 'before'
 }
 
 /**

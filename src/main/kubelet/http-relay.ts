@@ -6,6 +6,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { pipeline, type Readable, type Transform } from 'node:stream'
 import { headerText } from '../../lib/header-text.js'
 import type { Exchange } from '../http/exchange.js'
+import type { StreamFiller } from '../http/response-stream.js'
 import { limitInformation } from './upstream-request.js'
 
 /** Headers that belong to one connection, and are not passed back. */
@@ -76,6 +77,8 @@ export interface RelayOptions {
   rewrite?(name: string, value: string): string | undefined
   /** The answer refuses an upgrade: it is sent in HTTP, whatever was asked for. */
   readonly refusal?: boolean
+  /** Sent when the body lets itself be waited for, so that the client has the head meanwhile. */
+  readonly filler?: StreamFiller | undefined
   /** The streams that the body goes through. */
   readonly through?: readonly Transform[] | undefined
 }
@@ -101,7 +104,7 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
     exchange.respond(head, '')
     return
   }
-  const stream = options.refusal === true ? exchange.startPlainStream(head) : exchange.startStream(head)
+  const stream = options.refusal === true ? exchange.startPlainStream(head) : exchange.startStream(head, options.filler)
   if (stream === undefined) {
     answer.destroy()
     return
@@ -123,6 +126,8 @@ export function relayAnswer(answer: IncomingMessage, exchange: Exchange, options
     exchange.guard(() => exchange.breakOff()),
   )
   exchange.onAbort(() => answer.destroy())
+  // What came with the head is given out first.
+  if (options.filler !== undefined) setImmediate(exchange.guard(() => stream.idle()))
 }
 
 function bodyOf(answer: IncomingMessage, through: readonly Transform[] = []): Readable {
