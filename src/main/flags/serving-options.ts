@@ -50,7 +50,7 @@ export const SERVING_FLAGS: readonly Flag[] = [
     type: 'string',
     default: 'auto',
     group: SERVING,
-    help: 'What speaks HTTP: uws (uWebSockets.js, HTTP/1.1, the faster one), node (Node itself, HTTP/2 too), or auto: uws where it loads.',
+    help: 'What speaks HTTP: uws (uWebSockets.js, HTTP/1.1, the faster one), node (Node itself, HTTP/2 too), or auto: uws where it loads and no front proxy names users (SECURITY.md).',
   },
   {
     name: 'http2-max-streams-per-connection',
