@@ -3,7 +3,7 @@
 // Each version gets a copy of the checkout with packages installed by itself: binaries of packages differ by version.
 // --short: a fresh start, kubectl, and a few files, for CI.
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -51,6 +51,8 @@ function fetchNode(major) {
 /** A checkout of its own, of what is in the working tree. */
 function copyCheckout() {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-checkout-'))
+  // Some tests start the server as another user.
+  chmodSync(folder, 0o755)
   const left = new Set(['.git', 'node_modules', 'dist', 'build', 'bundle', 'data'])
   for (const name of readdirSync(root))
     if (!left.has(name)) cpSync(path.join(root, name), path.join(folder, name), { recursive: true })
