@@ -82,13 +82,16 @@ export class AccessServer {
         },
         (response) => {
           let said = ''
+          const isWatch = /[?&]watch=/.test(pathAndQuery)
+          // A watch that has begun goes on for long: its head, and what it began with, are enough. It may begin with nothing.
+          const begun = (): void => {
+            resolve({ status: response.statusCode ?? 0, body: said })
+            call.destroy()
+          }
+          if (isWatch && response.statusCode === 200) setTimeout(begun, 300)
           response.on('data', (chunk: Buffer) => {
             said += chunk.toString()
-            // A watch that has begun goes on for long: what it began with is enough.
-            if (/[?&]watch=/.test(pathAndQuery)) {
-              resolve({ status: response.statusCode ?? 0, body: said })
-              call.destroy()
-            }
+            if (isWatch) begun()
           })
           response.on('end', () => resolve({ status: response.statusCode ?? 0, body: said }))
           response.on('error', () => resolve({ status: response.statusCode ?? 0, body: said }))
