@@ -8,6 +8,10 @@ import { storedDrafts } from '#keelson/workers/scheme/stored-drafts.js'
 import { FakeClock } from '../../support/fake-clock.js'
 import { until } from '../../support/until.js'
 
+// The owner has other work; without it nothing keeps this process from ending before it hears of a thread that has.
+const otherWork = setInterval(() => undefined, 60_000)
+t.teardown(() => clearInterval(otherWork))
+
 const MODULE = import.meta.resolve('#keelson/workers/draft-thread.js')
 
 function schemeOptions(): object {
