@@ -5,9 +5,8 @@ import t, { type Test } from 'tap'
 import { watchFrame } from '#keelson/api/protobuf/envelope.js'
 import type { RequestInfo } from '#keelson/api/request-info.js'
 import { watchFiller } from '#keelson/main/aggregation/relayed-watch.js'
-import { HttpServer } from '#keelson/main/http/http-server.js'
 import { answerTo, relayAnswer } from '#keelson/main/kubelet/http-relay.js'
-import { testEngineChoice } from '../../support/http-engine.js'
+import { listen } from '../../support/http-listener.js'
 
 const WATCH = { verb: 'watch', isResourceRequest: true } as RequestInfo
 const PROTOBUF = 'application/vnd.kubernetes.protobuf;stream=watch'
@@ -30,27 +29,15 @@ async function extension(t: Test, contentType: string): Promise<{ port: number; 
 }
 
 async function relayTo(t: Test, port: number): Promise<number> {
-  const server = new HttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    tls: undefined,
-    engine: testEngineChoice(),
-    http2: { enabled: false, maxStreams: 0 },
-    sharePort: false,
-    isTaken: false,
-    services: {},
-    onRequest: (exchange) => {
-      const request = http.request({ host: '127.0.0.1', port, agent: false })
-      const answered = answerTo(request, exchange)
-      request.end()
-      answered.then(
-        exchange.guard((answer) => relayAnswer(answer, exchange, { filler: watchFiller(WATCH, answer.headers) })),
-        (error: unknown) => exchange.fail(error),
-      )
-    },
+  const server = await listen(t, (exchange) => {
+    const request = http.request({ host: '127.0.0.1', port, agent: false })
+    const answered = answerTo(request, exchange)
+    request.end()
+    answered.then(
+      exchange.guard((answer) => relayAnswer(answer, exchange, { filler: watchFiller(WATCH, answer.headers) })),
+      (error: unknown) => exchange.fail(error),
+    )
   })
-  await server.start()
-  t.teardown(() => server.close())
   return server.port
 }
 

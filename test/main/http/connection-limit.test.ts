@@ -1,16 +1,13 @@
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import net from 'node:net'
-import path from 'node:path'
 import tls from 'node:tls'
 import t from 'tap'
 import { WebSocket } from 'ws'
-import { HttpServer } from '#keelson/main/http/http-server.js'
+import type { Exchange } from '#keelson/main/http/exchange.js'
 import { TestAuthority } from '../../support/certificates.js'
-import { testEngineChoice } from '../../support/http-engine.js'
-import { temporaryFolder } from '../../support/temporary-folder.js'
+import { listen, listenerFiles } from '../../support/http-listener.js'
 import { until } from '../../support/until.js'
 
 const MOST = 8
@@ -19,38 +16,15 @@ const TIMES = 3 * MOST
 
 for (const isTls of [false, true])
   t.test(`a connection gives its place back, however it goes (${isTls ? 'TLS' : 'plain'})`, async (t) => {
-    const folder = temporaryFolder(t, 'connection-limit')
-    const authority = await TestAuthority.create()
-    const { certificate, key } = await authority.sign('CN=server')
-    const file = (name: string, text: string): string => {
-      writeFileSync(path.join(folder, name), text)
-      return path.join(folder, name)
+    const onRequest = (exchange: Exchange): void => {
+      const { rawPath } = exchange.head
+      if (rawPath === '/stream') exchange.startStream({ status: 200, contentType: 'application/json' })?.idle()
+      else exchange.respond({ status: rawPath === '/no' ? 403 : 200, contentType: 'text/plain' }, 'here')
     }
-    const certFile = file('server.crt', certificate)
-    const files = {
-      certFile,
-      keyFile: file('server.key', key),
-      caFile: file('ca.crt', authority.certificate),
-      ciphers: '',
-    }
-    const server = new HttpServer({
-      host: '127.0.0.1',
-      port: 0,
-      tls: isTls ? files : undefined,
-      engine: testEngineChoice(),
-      http2: { enabled: false, maxStreams: 0 },
-      sharePort: false,
-      isTaken: false,
+    const server = await listen(t, onRequest, {
+      tls: isTls ? await listenerFiles(t, await TestAuthority.create()) : undefined,
       connections: { most: MOST, refused: () => undefined },
-      services: {},
-      onRequest: (exchange) => {
-        const { rawPath } = exchange.head
-        if (rawPath === '/stream') exchange.startStream({ status: 200, contentType: 'application/json' })?.idle()
-        else exchange.respond({ status: rawPath === '/no' ? 403 : 200, contentType: 'text/plain' }, 'here')
-      },
     })
-    await server.start()
-    t.teardown(() => server.close())
     const { port } = server
     const host = '127.0.0.1'
     const insecure = { rejectUnauthorized: false }

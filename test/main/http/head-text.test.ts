@@ -3,10 +3,10 @@ import http from 'node:http'
 import net, { type AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { Exchange } from '#keelson/main/http/exchange.js'
-import { HttpServer } from '#keelson/main/http/http-server.js'
 import { answerTo, relayAnswer } from '#keelson/main/kubelet/http-relay.js'
 import { passedHeaders } from '#keelson/main/kubelet/upstream-request.js'
 import { testEngineChoice } from '../../support/http-engine.js'
+import { listen } from '../../support/http-listener.js'
 import { sendRaw } from '../../support/raw-http.js'
 import { ask, NodeServer } from './node/node-server.js'
 
@@ -42,22 +42,11 @@ async function relay(exchange: Exchange, port: number): Promise<void> {
 for (const engine of [testEngineChoice(), { name: 'node' } as const]) {
   t.test(`values of headers are UTF-8, here and on the other side (${engine.name})`, async (t) => {
     const port = await echo(t)
-    const server = new HttpServer({
-      host: '127.0.0.1',
-      port: 0,
-      tls: undefined,
-      engine,
-      http2: { enabled: false, maxStreams: 0 },
-      sharePort: false,
-      isTaken: false,
-      services: {},
-      onRequest: (exchange) => {
-        if (exchange.head.rawPath === '/relay') relay(exchange, port).catch((error: unknown) => exchange.fail(error))
-        else exchange.respond(TEXT, exchange.header('x-name'))
-      },
-    })
-    await server.start()
-    t.teardown(() => server.close())
+    const onRequest = (exchange: Exchange): void => {
+      if (exchange.head.rawPath === '/relay') relay(exchange, port).catch((error: unknown) => exchange.fail(error))
+      else exchange.respond(TEXT, exchange.header('x-name'))
+    }
+    const server = await listen(t, onRequest, { engine })
     for (const name of engine.name === 'node' ? NAMES : INNER) {
       const get = (path: string) =>
         sendRaw(

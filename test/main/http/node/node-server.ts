@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type OutgoingHttpHeaders } from 'node:http2'
-import path from 'node:path'
 import type { Test } from 'tap'
 import type { Exchange } from '#keelson/main/http/exchange.js'
 import type { Http2Options } from '#keelson/main/http/http-engine.js'
-import { HttpServer } from '#keelson/main/http/http-server.js'
+import type { HttpServer } from '#keelson/main/http/http-server.js'
 import { TestAuthority } from '../../../support/certificates.js'
-import { temporaryFolder } from '../../../support/temporary-folder.js'
+import { listen, listenerFiles } from '../../../support/http-listener.js'
 
 /** A listener on Node's engine: what it answers is up to the test. */
 export class NodeServer {
@@ -28,27 +26,11 @@ export class NodeServer {
       http2 = { enabled: true, maxStreams: 0 },
     }: { readonly tls?: boolean; readonly http2?: Http2Options } = {},
   ): Promise<NodeServer> {
-    const folder = temporaryFolder(t, 'node-engine')
     const authority = await TestAuthority.create()
-    const { certificate, key } = await authority.sign('CN=server')
-    const file = (name: string, text: string): string => {
-      writeFileSync(path.join(folder, name), text)
-      return path.join(folder, name)
-    }
-    const files = {
-      certFile: file('server.crt', certificate),
-      keyFile: file('server.key', key),
-      caFile: file('ca.crt', authority.certificate),
-      ciphers: '',
-    }
-    const http = new HttpServer({
-      host: '127.0.0.1',
-      port: 0,
-      tls: tls ? files : undefined,
+    const http = await listen(t, onRequest, {
+      tls: tls ? await listenerFiles(t, authority) : undefined,
       engine: { name: 'node' },
       http2,
-      sharePort: false,
-      isTaken: false,
       services: {
         failures: {
           failed: (error) => {
@@ -56,10 +38,7 @@ export class NodeServer {
           },
         },
       },
-      onRequest,
     })
-    await http.start()
-    t.teardown(() => http.close())
     return new NodeServer(http, authority, tls)
   }
 
