@@ -98,12 +98,14 @@ t.test('an etcd that does not answer at the start is told of in one line, and as
   }
   server.kill('SIGTERM')
   t.same(await ended, [130, null], 'it can be stopped while it waits')
-  const told = lines.filter(({ level }) => level !== 'debug')
-  t.match(
-    told.filter(({ level }) => level !== 'info'),
-    [{ endpoint, since: /^20/, reason: /ECONNREFUSED/, msg: 'no connection to etcd; trying again until there is one' }],
+  // Where no binary of uWebSockets.js loads, that is told of too.
+  const told = lines.filter(
+    ({ level, msg }) => level !== 'debug' && level !== 'info' && !msg.startsWith('uWebSockets.js does not load here'),
   )
-  t.equal(told.filter(({ level }) => level !== 'info').length, 1)
+  t.match(told, [
+    { endpoint, since: /^20/, reason: /ECONNREFUSED/, msg: 'no connection to etcd; trying again until there is one' },
+  ])
+  t.equal(told.length, 1)
 })
 
 t.test('a clock that is far off is told of', async (t) => {
