@@ -14,7 +14,7 @@
 import { statfsSync } from 'node:fs'
 import { constants } from 'node:os'
 import path from 'node:path'
-import { open, type RootDatabase } from 'lmdb'
+import { open, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { assert } from '../../lib/assert.js'
 import { StorageError } from '../contract/errors.js'
 import { claimOwnership } from './ownership.js'
@@ -26,6 +26,7 @@ import {
   MAP_BYTES,
   MAX_TABLES,
   openTables,
+  reportedByTheBlock,
   STATE,
   type StagedWrite,
   stage,
@@ -70,7 +71,8 @@ export class Database {
   /** Opens or creates the tables of a folder that has been inspected, and claims it; throws when it is in use. */
   static async open(options: DatabaseOptions): Promise<{ database: Database; snapshot: Snapshot }> {
     const { dataDir } = options
-    const root: RootDatabase<Buffer, string> = open({
+    // lmdb-js reads txnStartThreshold, and its types leave it out.
+    const settings: RootDatabaseOptionsWithPath & { readonly txnStartThreshold: number } = {
       path: `${dataDir}/${DATA_FILE}`,
       noSubdir: true,
       encoding: 'binary',
@@ -78,9 +80,12 @@ export class Database {
       noSync: options.ephemeral ?? false,
       // Every commit is an explicit block; a timer of lmdb-js would only delay it.
       eventTurnBatching: false,
+      // The second instruction of a turn begins the transaction: see commit().
+      txnStartThreshold: 1,
       mapSize: MAP_BYTES,
       maxDbs: MAX_TABLES,
-    })
+    }
+    const root: RootDatabase<Buffer, string> = open(settings)
     try {
       const tables = openTables(root)
       // The read transaction is held from before the claim: by it another process sees that this one lives.
@@ -123,6 +128,8 @@ export class Database {
       for (const write of writes) stage(this.tables, write)
       void meta.put(STATE, encodeState(state, slab, this.#checksums), 0)
     })
+    // lmdb-js begins a block's transaction in the next turn of the loop, unless something follows it: this block changes nothing.
+    meta.ifVersion(FENCE, this.#fence, () => undefined).catch(reportedByTheBlock)
     let written: boolean
     try {
       written = await committed

@@ -261,7 +261,9 @@ export class EmbeddedEngine implements KV {
     const previous = this.#snapshot
     this.#snapshot = this.#folder.database.pin(batch.state)
     previous.release()
-    this.#recent.append(batch.events)
+    let passed = batch.state.revision + 1
+    for (const watch of this.#watches) passed = Math.min(passed, watch.nextRevision)
+    this.#recent.append(batch.events, passed)
     for (const watch of this.#watches) watch.wake()
   }
 

@@ -51,6 +51,11 @@ export class EmbeddedWatch implements KvWatch {
     this.established.catch(() => undefined)
   }
 
+  /** The first revision that it has not got. */
+  get nextRevision(): number {
+    return this.#next
+  }
+
   start(): void {
     const { signal, progressNotify } = this.#options
     signal?.addEventListener('abort', this.#abort, { once: true })

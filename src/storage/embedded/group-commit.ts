@@ -10,7 +10,7 @@ import type { Clock } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
 import type { Database } from './database.js'
-import type { EngineState } from './records.js'
+import { type EngineState, Slab } from './records.js'
 import type { Snapshot } from './snapshot.js'
 import { WriteBatch } from './write-batch.js'
 
@@ -33,6 +33,12 @@ interface Command {
   reject(error: Error): void
 }
 
+interface Applied {
+  readonly command: Command
+  /** Tells the command's result. */
+  readonly settle: () => void
+}
+
 export interface GroupCommitOptions {
   readonly database: Database
   readonly logger: Logger
@@ -47,6 +53,8 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   #queue: Command[] = []
+  /** One commit is at work at a time. New buffers for each would be garbage outside of the heap, for which V8 collects all of it. */
+  #slab = new Slab()
   #queuedBytes = 0
   #state: 'idle' | 'scheduled' | 'committing' = 'idle'
   #broken: StorageError | undefined
@@ -110,11 +118,29 @@ export class GroupCommit {
     setImmediate(() => void this.#commit())
   }
 
+  /**
+   * Commits for as long as commands come. The next commit is handed to LMDB before those of the last one are told: the disk works
+   * while they are brought into memory and answered.
+   */
   async #commit(): Promise<void> {
     this.#state = 'committing'
-    const { database, clock, onSynced } = this.#options
-    const batch = new WriteBatch(this.#options.snapshot())
-    const applied: { command: Command; settle: () => void }[] = []
+    let tell: () => void = () => undefined
+    while (this.#queue.length > 0 && this.#broken === undefined) {
+      this.#slab.reuse()
+      const batch = new WriteBatch(this.#options.snapshot(), this.#slab)
+      const applied = this.#apply(batch)
+      const written = batch.dirty ? this.#write(batch, applied.length) : undefined
+      tell()
+      tell = await this.#outcome(batch, applied, written)
+    }
+    tell()
+    this.#state = 'idle'
+    if (this.#broken !== undefined) for (const command of this.#takeAll()) command.reject(this.#broken)
+    this.#stopped?.()
+  }
+
+  #apply(batch: WriteBatch): Applied[] {
+    const applied: Applied[] = []
     for (const command of this.#take()) {
       try {
         applied.push({ command, settle: command.apply(batch) })
@@ -122,23 +148,35 @@ export class GroupCommit {
         command.reject(error as Error)
       }
     }
+    return applied
+  }
+
+  async #write(batch: WriteBatch, commands: number): Promise<void> {
+    const { database, clock, onSynced } = this.#options
+    const startedMs = clock.monotonicMs()
+    await database.commit(batch.writes, batch.state, batch.slab)
+    onSynced(commands, clock.monotonicMs() - startedMs)
+  }
+
+  /** Makes the batch visible once it is on the disk; gives what tells its commands so, or what they failed by. */
+  async #outcome(batch: WriteBatch, applied: readonly Applied[], written: Promise<void> | undefined): Promise<() => void> {
     try {
-      if (batch.dirty) {
-        const startedMs = clock.monotonicMs()
-        await database.commit(batch.writes, batch.state, batch.slab)
-        onSynced(applied.length, clock.monotonicMs() - startedMs)
+      if (written !== undefined) {
+        await written
         this.#full = undefined
         this.#options.onCommit(batch)
       }
-      for (const { settle } of applied) settle()
+      return () => {
+        for (const { settle } of applied) settle()
+      }
     } catch (error) {
       const failure = this.#afterFailure(error, batch.slab.bytes)
-      for (const { command } of applied) command.reject(failure)
+      // Whoever failed may still look at the old one.
+      this.#slab = new Slab()
+      return () => {
+        for (const { command } of applied) command.reject(failure)
+      }
     }
-    this.#state = 'idle'
-    if (this.#broken !== undefined) for (const command of this.#takeAll()) command.reject(this.#broken)
-    if (this.#queue.length > 0) this.#schedule()
-    else this.#stopped?.()
   }
 
   #take(): Command[] {

@@ -7,8 +7,13 @@ import type { KvEvent } from '../contract/kv.js'
 
 /** Enough events for a consumer that is a few commits behind; one that is not, or a commit of large objects, is read from the log. */
 const MAX_EVENTS = 4096
-/** Kept until they are overtaken, so a server that has been written to once keeps so much for good. */
+/** Kept while a watch has not got them: so far it may be behind before it reads the log. */
 const MAX_BYTES = 8 * 1024 * 1024
+/**
+ * Kept when all watches have got them, for one that begins a little in the past. What is kept for long grows old in V8's heap, where only a
+ * collection of the whole heap frees it; with 8 MiB of pods there were three of those a second.
+ */
+const PASSED_BYTES = 256 * 1024
 
 export class RecentEvents {
   #events: KvEvent[] = []
@@ -19,14 +24,17 @@ export class RecentEvents {
     this.#first = revision + 1
   }
 
-  append(events: readonly KvEvent[]): void {
+  /** `passed`: all watches have got the events before this revision. */
+  append(events: readonly KvEvent[], passed: number): void {
     for (const event of events) {
       this.#events.push(event)
       this.#bytes += bytesOf(event)
     }
     let drop = 0
-    while (this.#events.length - drop > MAX_EVENTS || (this.#bytes > MAX_BYTES && drop < this.#events.length))
-      this.#bytes -= bytesOf(this.#events[drop++]!)
+    const isTooMuch = (): boolean =>
+      this.#events.length - drop > MAX_EVENTS ||
+      this.#bytes > (this.#first + drop < passed ? PASSED_BYTES : MAX_BYTES)
+    while (drop < this.#events.length && isTooMuch()) this.#bytes -= bytesOf(this.#events[drop++]!)
     if (drop > 0) this.#events.splice(0, drop)
     this.#first += drop
   }

@@ -70,6 +70,9 @@ export interface LeaseRecord {
   readonly expiresAtMs: number
 }
 
+/** A commit of 64 pods of 4 KB; pages that are not used are not taken. */
+const SLAB_BYTES = 256 * 1024
+
 /** Hands out pieces of larger buffers: LMDB pins and addresses one ArrayBuffer instead of one a record. */
 export class Slab {
   #buffer = Buffer.alloc(0)
@@ -83,13 +86,20 @@ export class Slab {
 
   take(bytes: number): Buffer {
     if (this.#used + bytes > this.#buffer.length) {
-      this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, 64 * 1024))
+      this.#buffer = Buffer.allocUnsafeSlow(Math.max(bytes, SLAB_BYTES))
       this.#used = 0
     }
     this.#bytes += bytes
     const piece = this.#buffer.subarray(this.#used, this.#used + bytes)
     this.#used += (bytes + 7) & ~7
     return piece
+  }
+
+  /** What was handed out is written over from now on. */
+  reuse(): void {
+    if (this.#buffer.length > SLAB_BYTES) this.#buffer = Buffer.alloc(0)
+    this.#used = 0
+    this.#bytes = 0
   }
 }
 

@@ -87,4 +87,4 @@ export function stage(tables: Tables, write: StagedWrite): void {
 }
 
 /** An entry that is appended has a promise of its own; when the commit fails, the promise of its block says so. */
-const reportedByTheBlock = (): void => undefined
+export const reportedByTheBlock = (): void => undefined

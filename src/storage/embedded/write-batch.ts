@@ -17,7 +17,7 @@ import {
   type LeaseRecord,
   type LogEntry,
   leasedKey,
-  Slab,
+  type Slab,
 } from './records.js'
 import type { Snapshot } from './snapshot.js'
 import type { StagedWrite } from './tables.js'
@@ -40,7 +40,8 @@ export interface PutWrite extends ConditionalWrite {
 }
 
 export class WriteBatch {
-  readonly slab = new Slab()
+  /** The bytes that are written; another batch's once this one is on the disk. */
+  readonly slab: Slab
   readonly writes: StagedWrite[] = []
   readonly events: KvEvent[] = []
   readonly #snapshot: Snapshot
@@ -49,7 +50,8 @@ export class WriteBatch {
   #state: EngineState
   #dirty = false
 
-  constructor(snapshot: Snapshot) {
+  constructor(snapshot: Snapshot, slab: Slab) {
+    this.slab = slab
     this.#snapshot = snapshot
     this.#state = snapshot.state
   }
