@@ -97,7 +97,7 @@ export class ControllerManager {
     // One listener for all: a turn of the loop brings every controller to the same clock.
     this.#stopFollowing = views(LEASES).clock.onAdvance(() => {
       for (const running of this.#running) running.sync()
-    })
+    }, 'patient')
   }
 
   async #stopAll(): Promise<void> {

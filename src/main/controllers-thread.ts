@@ -25,9 +25,14 @@ const recorder = threadRecorder((line, transfer) => port.postMessage(line, trans
 const probe = new ThreadProbe('controllers', recorder, systemClock)
 new ThreadInspector('controllers', systemClock).open(tell)
 const logger = new PortLogger((level, fields, message) => tell({ type: 'log', level, fields, message }))
+/** Who creates definitions mostly creates several. */
+const RESOURCES_TOLD_MS = 50
 const served = new Served(config)
 for (const definition of definitions) served.apply({ type: 'set', definition })
-const resources = new ControlledResources(() => served.resources())
+const resources = new ControlledResources(
+  () => served.resources(),
+  (tell) => void systemClock.after(RESOURCES_TOLD_MS, tell),
+)
 const cache = await CacheClient.attach(ownerPort)
 const views = (resource: string) => cache.resource(resource)
 const opened = openAuthorizer({

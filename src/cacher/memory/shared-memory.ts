@@ -90,13 +90,16 @@ export interface ArenaReader {
   ready(): boolean
 }
 
+/** `patient`: a few milliseconds late is soon enough, when the clock moves all the time. */
+export type ClockPace = 'prompt' | 'patient'
+
 export interface ClockView {
   /** The revision up to which all arenas are complete. */
   revision(): number
   /** Resolves once the clock has reached it; rejects when the signal aborts. */
   reached(revision: number, signal?: AbortSignal): Promise<void>
   /** Calls back, at most once a turn of the loop, after the clock moved. Gives the way to stop it. */
-  onAdvance(listener: (revision: number) => void): () => void
+  onAdvance(listener: (revision: number) => void, pace?: ClockPace): () => void
 }
 
 /** The owner's side of the clock; called once everything up to the revision is published in every arena. */

@@ -67,11 +67,11 @@ export class ArenaFollower {
   }
 
   /**
-   * Syncs and calls back after each move of the clock, for those who act without being asked. The function that it
+   * Syncs and calls back after moves of the clock, patiently, for those who act without being asked. The function that it
    * returns ends this.
    */
   follow(onSynced: (ready: boolean) => void): () => void {
-    return this.#source.clock.onAdvance(() => onSynced(this.sync()))
+    return this.#source.clock.onAdvance(() => onSynced(this.sync()), 'patient')
   }
 
   #advance(): boolean {

@@ -8,7 +8,7 @@
  * bind().
  */
 import type { Fence } from '../clock/fence.js'
-import type { ArenaReader, ClockView } from '../memory/shared-memory.js'
+import type { ArenaReader, ClockPace, ClockView } from '../memory/shared-memory.js'
 import type { ResourceView } from './resource-view.js'
 
 /** What a view needs of one storage cluster. */
@@ -32,6 +32,7 @@ export interface ClientViewOptions {
 
 interface EarlyListener {
   readonly listener: (revision: number) => void
+  readonly pace: ClockPace
   stop: () => void
 }
 
@@ -46,7 +47,7 @@ export class ClientView implements ResourceView {
     this.#earlyClock = {
       revision: () => this.#cluster().clock.revision(),
       reached: (revision, signal) => this.#cluster().clock.reached(revision, signal),
-      onAdvance: (listener) => this.#listenEarly(listener),
+      onAdvance: (listener, pace) => this.#listenEarly(listener, pace),
     }
   }
 
@@ -78,7 +79,7 @@ export class ClientView implements ResourceView {
     if (this.#find() === undefined) return
     for (const early of this.#earlyListeners) {
       early.stop()
-      early.stop = this.#cluster().clock.onAdvance(early.listener)
+      early.stop = this.#cluster().clock.onAdvance(early.listener, early.pace)
     }
   }
 
@@ -91,8 +92,8 @@ export class ClientView implements ResourceView {
     return this.#find() ?? this.#options.standIn()
   }
 
-  #listenEarly(listener: (revision: number) => void): () => void {
-    const early: EarlyListener = { listener, stop: this.#cluster().clock.onAdvance(listener) }
+  #listenEarly(listener: (revision: number) => void, pace: ClockPace = 'prompt'): () => void {
+    const early: EarlyListener = { listener, pace, stop: this.#cluster().clock.onAdvance(listener, pace) }
     this.#earlyListeners.add(early)
     return () => {
       this.#earlyListeners.delete(early)

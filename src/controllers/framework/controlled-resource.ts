@@ -27,13 +27,19 @@ export interface ResourcePath {
 
 export class ControlledResources {
   readonly #paths: () => readonly ResourcePath[]
+  readonly #inAWhile: (tell: () => void) => void
+  #isToTell = false
   readonly #listeners = new Set<() => void>()
   #byId: Map<string, ControlledResource> | undefined
   #byKind = new Map<string, ControlledResource>()
 
-  /** `paths` gives what is served now. */
-  constructor(paths: () => readonly ResourcePath[]) {
+  /**
+   * `paths` gives what is served now. `inAWhile` is called when listeners are to be told, and has them told once for all changes that come
+   * until then: each looks at everything that is served, so that hundreds of definitions one after another would cost as many times hundreds.
+   */
+  constructor(paths: () => readonly ResourcePath[], inAWhile: (tell: () => void) => void = (tell) => tell()) {
     this.#paths = paths
+    this.#inAWhile = inAWhile
   }
 
   /** Undefined when the resource is not served. */
@@ -60,7 +66,12 @@ export class ControlledResources {
   /** Must be called when what is served has changed. */
   changed(): void {
     this.#byId = undefined
-    for (const listener of [...this.#listeners]) listener()
+    if (this.#isToTell) return
+    this.#isToTell = true
+    this.#inAWhile(() => {
+      this.#isToTell = false
+      for (const listener of [...this.#listeners]) listener()
+    })
   }
 
   onChange(listener: () => void): () => void {

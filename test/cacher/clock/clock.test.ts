@@ -4,6 +4,7 @@ import t from 'tap'
 import { RevisionClockReader } from '#keelson/cacher/clock/revision-clock-reader.js'
 import { RevisionClockWriter } from '#keelson/cacher/clock/revision-clock-writer.js'
 import { MemoryOwner } from '#keelson/cacher/memory/memory-owner.js'
+import { until } from '../../support/until.js'
 import { draft } from '../memory/draft.js'
 
 function setUp() {
@@ -90,6 +91,30 @@ t.test('listeners are told the newest revision, once for many moves in a turn', 
   await turn()
   t.equal(again, 1)
   stopAgain()
+})
+
+t.test('patient listeners are told of the first move at once and of what follows it together', async (t) => {
+  keepAlive(t)
+  const { writer, reader } = setUp()
+  const told: number[] = []
+  reader.onAdvance((revision) => told.push(revision), 'patient')
+  writer.advance(1)
+  await until(() => told.length === 1, { what: 'the first move' })
+  for (let revision = 2; revision <= 100; revision++) {
+    writer.advance(revision)
+    await turn()
+  }
+  await until(() => told.at(-1) === 100, { what: 'the last move' })
+  t.ok(told.length < 50, `${told.length} calls`)
+  const before = told.length
+  writer.advance(101)
+  await reader.reached(101)
+  const stop = reader.onAdvance(() => undefined)
+  writer.advance(102)
+  await reader.reached(102)
+  await until(() => told.at(-1) === 102, { what: 'what somebody else could not wait for' })
+  t.ok(told.length > before)
+  stop()
 })
 
 t.test(

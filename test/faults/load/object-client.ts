@@ -84,11 +84,22 @@ export class ObjectClient {
   }
 
   async get(place: Place): Promise<LoadObject | undefined> {
+    const found = await this.#get(place)
+    return found === 'absent' || found === 'unanswered' ? undefined : found
+  }
+
+  /** Undefined: nobody knows. */
+  async exists(place: Place): Promise<boolean | undefined> {
+    const found = await this.#get(place)
+    return found === 'unanswered' ? undefined : found !== 'absent'
+  }
+
+  async #get(place: Place): Promise<LoadObject | 'absent' | 'unanswered'> {
     const calledMs = this.#recorder.nowMs()
     const answer = await this.#send({ method: 'GET', path: pathOf(place) })
     const base = { ...this.#base('get', place, calledMs), returnedMs: this.#recorder.nowMs() }
     if (answer?.status === 404) this.#recorder.add({ ...base, result: 'absent' })
-    if (answer?.status !== 200) return undefined
+    if (answer?.status !== 200) return answer?.status === 404 ? 'absent' : 'unanswered'
     const object = answer.body as LoadObject
     this.#recorder.add({ ...base, result: 'ok', seen: seenOf(prefixOf(place.resource, place.namespace), object) })
     return object

@@ -4,6 +4,7 @@
  */
 import { pause } from '../../attack/attack.js'
 import type { Random } from '../../support/fuzz.js'
+import { Patience } from '../../support/patience.js'
 import type { ServerAddress } from './http-exchange.js'
 import { resultOf } from './object-client.js'
 import type { Recorder } from './recorder.js'
@@ -72,16 +73,16 @@ export class PassingNamespaces {
   async finish(patienceMs: number): Promise<string[]> {
     const { servers } = this.#options
     const [server] = servers
-    const deadlineMs = performance.now() + patienceMs
+    const patience = new Patience(patienceMs)
     for (const passing of this.#all) {
-      while (!isGone(passing) && performance.now() < deadlineMs) {
+      while (!isGone(passing) && !patience.isOver()) {
         await this.#delete(server!, passing)
         await this.#look(server!, passing)
         if (!isGone(passing)) await pause(200, new AbortController().signal)
       }
       if (!isGone(passing)) this.#problems.push(`the namespace ${passing.name} does not end`)
     }
-    for (const one of servers) for (const resource of LEFT) await this.#leftBehind(one, resource, deadlineMs)
+    for (const one of servers) for (const resource of LEFT) await this.#leftBehind(one, resource, patience)
     return this.#problems
   }
 
@@ -136,7 +137,7 @@ export class PassingNamespaces {
   }
 
   /** What came late is found and deleted by the controller, some time after it has forgotten the namespace. */
-  async #leftBehind(server: ServerAddress, { path, name: resource }: (typeof LEFT)[number], deadlineMs: number) {
+  async #leftBehind(server: ServerAddress, { path, name: resource }: (typeof LEFT)[number], patience: Patience) {
     let left: string[] | undefined
     do {
       if (left !== undefined) await pause(200, new AbortController().signal)
@@ -145,7 +146,7 @@ export class PassingNamespaces {
       left = items
         ?.filter(({ metadata: { namespace } }) => this.#all.some((one) => one.name === namespace && isGone(one)))
         .map(({ metadata: { namespace, name } }) => `${resource} ${namespace}/${name}`)
-    } while (left?.length !== 0 && performance.now() < deadlineMs)
+    } while (left?.length !== 0 && !patience.isOver())
     for (const object of left ?? []) {
       const how = this.#unanswered.has(object) ? ' (its creation was not answered)' : ''
       this.#problems.push(`${server.name} has ${object} of a namespace that is gone${how}`)

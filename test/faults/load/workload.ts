@@ -1,5 +1,6 @@
 /** Everything that clients do in a run: preparation, lanes until the signal, and a last look when all is healed. */
 import { setMaxListeners } from 'node:events'
+import { Patience } from '../../support/patience.js'
 import { until } from '../../support/until.js'
 import type { CheckOptions } from '../check/verdict.js'
 import { type Collection, Follower, listStep, watchStep } from './followers.js'
@@ -210,12 +211,12 @@ export class Workload {
   /** A follower that does not come to the end is told by the check of the history. */
   async #followed(): Promise<void> {
     const ends = this.#options.recorder.records.filter((record) => record.kind === 'end')
-    const deadline = performance.now() + this.#patienceMs
+    const patience = new Patience(this.#patienceMs)
     const isThere = (): boolean =>
       this.#followers.every((follower) =>
         ends.every(({ prefix, revision }) => !follower.isOf(prefix) || follower.reached >= revision),
       )
-    await until(() => isThere() || performance.now() > deadline, {
+    await until(() => isThere() || patience.isOver(), {
       what: 'followers',
       deadlineMs: 2 * this.#patienceMs,
       everyMs: 50,
@@ -227,12 +228,12 @@ export class Workload {
   async #accounts(): Promise<string[]> {
     const [server] = this.#options.servers
     const problems: string[] = []
-    const deadline = performance.now() + this.#patienceMs
+    const patience = new Patience(this.#patienceMs)
     for (const namespace of [NAMESPACE, LIMITED_NAMESPACE]) {
       const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default`
       const isThere = async () => (await server!.exchange({ method: 'GET', path }))?.status === 200
       let isFound = false
-      while (!isFound && performance.now() < deadline) isFound = await isThere()
+      while (!isFound && !patience.isOver()) isFound = await isThere()
       if (!isFound) problems.push(`the namespace ${namespace} has no account`)
     }
     return problems
@@ -241,17 +242,26 @@ export class Workload {
   /** Whoever has an owner stays; whoever has none any more may take a while to go. */
   async #orphans(): Promise<string[]> {
     const [client] = this.#clients
-    const isThere = async (name: string): Promise<boolean> => (await client!.get(configMap(name))) !== undefined
+    // A read without an answer says nothing.
+    const isThere = async (name: string): Promise<boolean> => {
+      let found: boolean | undefined
+      await until(async () => (found = await client!.exists(configMap(name))) !== undefined, {
+        what: `an answer about ${name}`,
+        deadlineMs: this.#patienceMs,
+        everyMs: 50,
+      })
+      return found!
+    }
     const problems: string[] = []
     for (const [owner, dependents] of this.#families.owners) {
       const isOwned = await isThere(owner)
       for (const dependent of dependents) {
-        const deadline = performance.now() + this.#patienceMs
+        const patience = new Patience(this.#patienceMs)
         let isRight = false
         await until(
           async () => {
             isRight = (await isThere(dependent)) === isOwned
-            return isRight || isOwned || performance.now() > deadline
+            return isRight || isOwned || patience.isOver()
           },
           { what: dependent, deadlineMs: 2 * this.#patienceMs, everyMs: 50 },
         )
