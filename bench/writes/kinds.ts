@@ -19,8 +19,13 @@ const NAMESPACE = '/api/v1/namespaces/default'
 const JSON_TYPE = 'application/json'
 const { status, metadata: podMetadata, ...podRest } = pod
 /** Without its owner, which does not exist: the garbage collector would delete the pods while they are measured. */
-const { uid: _uid, generation: _generation, creationTimestamp: _created, ownerReferences: _owner, ...givenMetadata } =
-  podMetadata
+const {
+  uid: _uid,
+  generation: _generation,
+  creationTimestamp: _created,
+  ownerReferences: _owner,
+  ...givenMetadata
+} = podMetadata
 const { uid: _mapUid, generation: _mapGeneration, creationTimestamp: _mapCreated, ...mapMetadata } = configMap.metadata
 
 const newPod = (metadata: object): string => JSON.stringify({ ...podRest, metadata: { ...givenMetadata, ...metadata } })

@@ -159,7 +159,11 @@ export class GroupCommit {
   }
 
   /** Makes the batch visible once it is on the disk; gives what tells its commands so, or what they failed by. */
-  async #outcome(batch: WriteBatch, applied: readonly Applied[], written: Promise<void> | undefined): Promise<() => void> {
+  async #outcome(
+    batch: WriteBatch,
+    applied: readonly Applied[],
+    written: Promise<void> | undefined,
+  ): Promise<() => void> {
     try {
       if (written !== undefined) {
         await written

@@ -32,8 +32,7 @@ export class RecentEvents {
     }
     let drop = 0
     const isTooMuch = (): boolean =>
-      this.#events.length - drop > MAX_EVENTS ||
-      this.#bytes > (this.#first + drop < passed ? PASSED_BYTES : MAX_BYTES)
+      this.#events.length - drop > MAX_EVENTS || this.#bytes > (this.#first + drop < passed ? PASSED_BYTES : MAX_BYTES)
     while (drop < this.#events.length && isTooMuch()) this.#bytes -= bytesOf(this.#events[drop++]!)
     if (drop > 0) this.#events.splice(0, drop)
     this.#first += drop

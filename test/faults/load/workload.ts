@@ -245,11 +245,11 @@ export class Workload {
     // A read without an answer says nothing.
     const isThere = async (name: string): Promise<boolean> => {
       let found: boolean | undefined
-      await until(async () => (found = await client!.exists(configMap(name))) !== undefined, {
-        what: `an answer about ${name}`,
-        deadlineMs: this.#patienceMs,
-        everyMs: 50,
-      })
+      const isAnswered = async (): Promise<boolean> => {
+        found = await client!.exists(configMap(name))
+        return found !== undefined
+      }
+      await until(isAnswered, { what: `an answer about ${name}`, deadlineMs: this.#patienceMs, everyMs: 50 })
       return found!
     }
     const problems: string[] = []
