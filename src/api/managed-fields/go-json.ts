@@ -1,13 +1,20 @@
 /** Thread: any. JSON text as Go writes it: keys sorted, bigints whole. */
 import type { Json } from '../object.js'
 
+/** Text that is written as it is: the rule, and ten times as fast to find out as to have it escaped. */
+const PLAIN = /^[ !#-[\]-~]*$/
+
 export function goJson(value: Json): string {
+  if (typeof value === 'string') return quoted(value)
   if (typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return `[${value.map(goJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  const members = Object.keys(value).filter((name) => value[name] !== undefined)
-  return `{${members
-    .sort()
-    .map((name) => `${JSON.stringify(name)}:${goJson(value[name] ?? null)}`)
-    .join(',')}}`
+  let text = ''
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name]
+    if (member !== undefined) text += `${text === '' ? '{' : ','}${quoted(name)}:${goJson(member)}`
+  }
+  return text === '' ? '{}' : `${text}}`
 }
+
+const quoted = (text: string): string => (PLAIN.test(text) ? `"${text}"` : JSON.stringify(text))
