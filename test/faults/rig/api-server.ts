@@ -110,8 +110,11 @@ export class ApiServer {
     return clientNameOf(this.name)
   }
 
+  /** One that runs goes on when its disk is full; one that is started then may say so and end. */
   start(): void {
+    if (this.process.isRunning) return
     this.process.start()
+    if (this.disk?.isFull === true) this.process.mayEnd = true
   }
 
   /** Its clock jumps by so many seconds from what is right; 0 sets it right. */

@@ -18,9 +18,12 @@ function slow({ pid }: ManagedProcess, random: Random): () => Promise<void> {
 }
 
 export const DISK_FAULTS: readonly Fault[] = [
-  onServer('full disk of a server', async ({ disk }) => {
-    disk?.fill()
-    return async () => disk?.empty()
+  onServer('full disk of a server', async (server) => {
+    server.disk?.fill()
+    return async () => {
+      server.disk?.empty()
+      if (server.process.mayEnd) server.start()
+    }
   }),
   // A member whose disk is full ends, or stands still; one that ended is started again once there is room.
   onMember('full disk of a member', async (member, rig) => {

@@ -102,7 +102,8 @@ export class EtcdMember {
     ].flat()
     this.process.change({ args })
     this.process.start()
-    if (this.part === 'joining') this.process.mayEnd = true
+    // Another fault may have it started while its disk is full.
+    if (this.part === 'joining' || this.disk?.isFull === true) this.process.mayEnd = true
   }
 
   /** etcd reads the pair again for every connection. */

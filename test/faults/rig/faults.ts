@@ -187,10 +187,11 @@ const UPKEEP_FAULTS: readonly Fault[] = [
     return over
   }),
   // What etcd does when its database has reached its quota: it refuses writes until the alarm is taken back.
-  onMember('etcd is full', async (member) => {
+  onMember('etcd is full', async (member, rig) => {
     const alarm = { memberID: BigInt(`0x${member.id || '0'}`).toString(), alarm: 'NOSPACE' }
     await member.call('maintenance/alarm', { ...alarm, action: 'ACTIVATE' })
-    return async () => void (await member.call('maintenance/alarm', { ...alarm, action: 'DEACTIVATE' }))
+    // The member may be gone by then, or there is no majority: whoever looks after the rig next does it.
+    return async () => void (await rig.takeBackAlarms())
   }),
   // One at a time: of three members two are the majority.
   onMember('replace a member', async (member, rig) => {

@@ -6,10 +6,19 @@ import { until } from '../../support/until.js'
 import { Link } from './link.js'
 
 /** A line to a listener that keeps what comes. */
-async function line(t: Test): Promise<{ link: Link; client: net.Socket; came: () => string; isEnded: () => boolean }> {
+async function line(t: Test): Promise<{
+  link: Link
+  client: net.Socket
+  came: () => string
+  isEnded: () => boolean
+  /** Whether the listener reads; false while there is none. */
+  rest: (isResting: boolean) => boolean
+}> {
   let text = ''
   let ended = false
+  let listener: net.Socket | undefined
   const server = net.createServer((socket) => {
+    listener = socket
     socket.setEncoding('utf8')
     socket.on('data', (chunk: string) => {
       text += chunk
@@ -29,7 +38,12 @@ async function line(t: Test): Promise<{ link: Link; client: net.Socket; came: ()
   client.on('error', () => undefined)
   await once(client, 'connect')
   t.teardown(() => client.destroy())
-  return { link, client, came: () => text, isEnded: () => ended }
+  const rest = (isResting: boolean): boolean => {
+    if (isResting) listener?.pause()
+    else listener?.resume()
+    return listener !== undefined
+  }
+  return { link, client, came: () => text, isEnded: () => ended, rest }
 }
 
 t.test('bytes that were delayed are not overtaken when the delay ends or changes', async (t) => {
@@ -66,6 +80,19 @@ t.test('a line that is held brings nothing until it is released', async (t) => {
   t.equal(came(), 'before ')
   link.release()
   await until(() => came() === 'before after', { what: 'the held bytes' })
+})
+
+t.test('what comes right behind the byte at which a connection is cut does not pass', async (t) => {
+  const { link, client, came, isEnded, rest } = await line(t)
+  await until(() => rest(true), { what: 'the listener' })
+  // More than the system takes for somebody who does not read: the last bytes wait in the line, and those behind them come meanwhile.
+  const [parts, part] = [24, 'x'.repeat(1 << 20)]
+  link.cutAfter('forth', (parts - 4) * part.length + 5)
+  for (let i = 0; i < parts; i++) client.write(part)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  rest(false)
+  await until(isEnded, { what: 'the cut' })
+  t.equal(came().length, (parts - 4) * part.length + 5)
 })
 
 t.test('a connection is cut after exactly so many bytes', async (t) => {

@@ -13,6 +13,8 @@ interface Connection {
   readonly upstream: net.Socket
   sender: string | undefined
   readonly late: Readonly<Record<Direction, LateBytes>>
+  /** Nothing passes any more, though it may take a moment until both ends are closed. */
+  isCut: boolean
 }
 
 interface Cut {
@@ -123,6 +125,7 @@ export class Link {
       upstream,
       sender: this.#senderOf === undefined ? '' : undefined,
       late: { forth: new LateBytes(), back: new LateBytes() },
+      isCut: false,
     }
     this.#connections.add(connection)
     client.setNoDelay(true)
@@ -165,11 +168,13 @@ export class Link {
   }
 
   #pass(chunk: Buffer, to: net.Socket, direction: Direction, connection: Connection): void {
+    if (connection.isCut) return
     if (this.#cut?.direction === direction) {
       const part = chunk.subarray(0, this.#cut.bytes)
       this.#cut.bytes -= part.length
       if (this.#cut.bytes === 0) {
         this.#cut = undefined
+        connection.isCut = true
         const destroy = (): void => {
           connection.client.destroy()
           connection.upstream.destroy()

@@ -1,6 +1,7 @@
 /** Three members of etcd and two servers, or one server on the embedded engine, with a line between any two that talk. */
 import { mkdirSync } from 'node:fs'
 import path from 'node:path'
+import { until } from '../../support/until.js'
 import { ApiServer } from './api-server.js'
 import { Certificates } from './certificates.js'
 import { EtcdMember, hexOf } from './etcd-member.js'
@@ -104,7 +105,27 @@ export class Rig {
       server.start()
     }
     await Promise.all(this.members.map((member) => member.served()))
+    await until(() => this.takeBackAlarms(), { what: 'no alarm', everyMs: 100 })
     await Promise.all(this.servers.map((server) => server.ready()))
+  }
+
+  /** False when some alarm of etcd may be left, because no member could be asked. */
+  async takeBackAlarms(): Promise<boolean> {
+    if (this.members.length === 0) return true
+    for (const member of this.members) {
+      const found = await member.call<{ alarms?: readonly { memberID: string; alarm: string }[] }>(
+        'maintenance/alarm',
+        {
+          action: 'GET',
+        },
+      )
+      if (found === undefined) continue
+      const back = await Promise.all(
+        (found.alarms ?? []).map((alarm) => member.call('maintenance/alarm', { ...alarm, action: 'DEACTIVATE' })),
+      )
+      if (back.every((answer) => answer !== undefined)) return true
+    }
+    return false
   }
 
   /** What ended though nobody killed it. */

@@ -9,6 +9,7 @@ const BLOCK = Buffer.alloc(1 << 16)
 
 export class SmallDisk {
   readonly folder: string
+  isFull = false
 
   private constructor(folder: string) {
     this.folder = folder
@@ -26,6 +27,7 @@ export class SmallDisk {
 
   /** Takes what is left, to the last byte. */
   fill(): void {
+    this.isFull = true
     const file = openSync(this.#filler, 'a')
     try {
       for (let size = BLOCK.length; size > 0; ) {
@@ -42,6 +44,7 @@ export class SmallDisk {
   }
 
   empty(): void {
+    this.isFull = false
     rmSync(this.#filler, { force: true })
   }
 
