@@ -50,6 +50,12 @@ export interface DatabaseOptions {
   readonly checksums?: boolean
 }
 
+/** lmdb-js reads these, and its types leave them out. */
+interface StartThresholds {
+  readonly txnStartThreshold: number
+  readonly batchStartThreshold: number
+}
+
 export class Database {
   readonly tables: Tables
   readonly #root: RootDatabase<Buffer, string>
@@ -71,8 +77,7 @@ export class Database {
   /** Opens or creates the tables of a folder that has been inspected, and claims it; throws when it is in use. */
   static async open(options: DatabaseOptions): Promise<{ database: Database; snapshot: Snapshot }> {
     const { dataDir } = options
-    // lmdb-js reads txnStartThreshold, and its types leave it out.
-    const settings: RootDatabaseOptionsWithPath & { readonly txnStartThreshold: number } = {
+    const settings: RootDatabaseOptionsWithPath & StartThresholds = {
       path: `${dataDir}/${DATA_FILE}`,
       noSubdir: true,
       encoding: 'binary',
@@ -82,6 +87,9 @@ export class Database {
       eventTurnBatching: false,
       // The second instruction of a turn begins the transaction: see commit().
       txnStartThreshold: 1,
+      // Not within a large block: the one that follows it could miss the transaction and get one of its own. After a meta page that could not be
+      // written, lmdb-js never ends that one, and close() waits for it.
+      batchStartThreshold: Number.POSITIVE_INFINITY,
       mapSize: MAP_BYTES,
       maxDbs: MAX_TABLES,
     }
