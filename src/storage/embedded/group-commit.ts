@@ -6,6 +6,7 @@
  *                                                   └─failed─▶ idle, when the disk holds the old state for certain
  *                                                   └─failed─▶ broken: reads go on, every write is refused
  */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.js'
 import type { Logger } from '../../lib/logger.js'
 import { isStorageError, StorageError } from '../contract/errors.js'
@@ -132,6 +133,12 @@ export class GroupCommit {
       const written = batch.dirty ? this.#write(batch, applied.length) : undefined
       tell()
       tell = await this.#outcome(batch, applied, written)
+      // What did not wait for the disk, or was refused by it at once, would keep everybody else from their turn.
+      if (this.#queue.length > 0 && (written === undefined || this.#full !== undefined)) {
+        tell()
+        tell = () => undefined
+        await nextTurn()
+      }
     }
     tell()
     this.#state = 'idle'

@@ -281,3 +281,18 @@ t.test(
     await again.close()
   },
 )
+
+t.test('writes that are refused without the disk leave others their turn', async (t) => {
+  const engine = await open(t, { dataDir: temporaryFolder(t, 'turns') })
+  let turns = 0
+  let isOver = false
+  const count = (): void => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  const refused = Array.from({ length: 20 * 512 }, () => engine.optimisticPut('/t/a', bytes('1'), 99))
+  setImmediate(count)
+  for (const { succeeded } of await Promise.all(refused)) if (succeeded) t.fail('it must not succeed')
+  isOver = true
+  t.ok(turns >= 10, `${turns} turns`)
+})
