@@ -5,10 +5,15 @@ import type { DataEvent, DataTask } from '../protocol/main-data.js'
 import { runDataTask } from './data/data-tasks.js'
 
 assert(parentPort !== null, 'the work of a data command is done in a thread of its own')
+const HELD_MS = 60_000
 const port = parentPort
 const tell = (event: DataEvent): void => port.postMessage(event)
+// What waits for a server that does not answer holds no thread: without this the thread would end in the middle, and say nothing.
+const held = setInterval(() => undefined, HELD_MS)
 try {
   await runDataTask(workerData as DataTask, tell)
 } catch (error) {
   tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+} finally {
+  clearInterval(held)
 }

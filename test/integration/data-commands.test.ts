@@ -6,6 +6,7 @@ import { dataCommand } from '#keelson/main/data/data-command.js'
 import { EmbeddedEngine } from '#keelson/storage/embedded/embedded-engine.js'
 import { EtcdKV } from '#keelson/storage/etcd/etcd-kv.js'
 import { EtcdServer, skipWithoutEtcd } from '../support/etcd-server.js'
+import { freePort } from '../support/free-port.js'
 import { KeelsonProcess } from '../support/keelson-process.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
@@ -37,6 +38,14 @@ async function data(args: readonly string[]): Promise<Said> {
   })
   return { code, ...said }
 }
+
+t.test('an etcd that nobody answers for is told of, whatever was to be done', async (t) => {
+  const folder = temporaryFolder(t, 'nobody')
+  const etcd = `--etcd-servers=http://127.0.0.1:${await freePort()}`
+  const backup = await data(['backup', '--file', path.join(folder, 'b'), etcd])
+  t.match(backup, { code: 1, error: /no server answers.*ECONNREFUSED/ })
+  t.equal(existsSync(path.join(folder, 'b')), false)
+})
 
 /** Runs it as a process, and kills that as soon as a file is there. */
 async function killed(args: readonly string[], file: string): Promise<NodeJS.Signals | null> {

@@ -74,6 +74,11 @@ export class ControlledResources {
     })
   }
 
+  /** False while listeners have not been told of some change. */
+  get isTold(): boolean {
+    return !this.#isToTell
+  }
+
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)

@@ -67,7 +67,7 @@ export class OwnerWatch {
 
   /** The graph is whole only when every resource has been seen: before, nobody can say that an owner has no dependents. */
   get whole(): boolean {
-    return this.#synced.size === this.#followed.size
+    return this.#context.resources.isTold && this.#synced.size === this.#followed.size
   }
 
   /** An extension API server came, or began to answer: it may serve what nobody served. */

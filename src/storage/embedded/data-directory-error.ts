@@ -13,6 +13,8 @@ export type DataDirectoryErrorCode =
   | 'data-dir-corrupt'
   /** Everybody may write to the folder, and we may not change that. */
   | 'data-dir-open'
+  /** There is no room for what is written when a store is opened. */
+  | 'data-dir-full'
 
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'

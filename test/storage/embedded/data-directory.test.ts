@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { DataDirectoryError } from '#keelson/storage/embedded/data-directory-error.js'
 import { EmbeddedEngine } from '#keelson/storage/embedded/embedded-engine.js'
+import { smallVolume } from '../../support/small-volume.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const HOLDER = fileURLToPath(new URL('./hold-folder.js', import.meta.url))
@@ -216,4 +217,23 @@ t.test('a format version is a whole number', async (t) => {
   const dataDir = temporaryFolder(t, 'version')
   writeFileSync(path.join(dataDir, 'keelson.json'), '{"format":"keelson-embedded","version":1.5,"initialised":true}')
   await refused(t, dataDir, 'data-dir-version')
+})
+
+t.test('a folder whose disk is full says so, and opens once there is room', async (t) => {
+  const volume = smallVolume(t, 8)
+  if (volume === undefined) {
+    t.pass('a full disk', { skip: 'no small file system can be mounted here' })
+    return
+  }
+  const dataDir = path.join(volume, 'data')
+  const first = await EmbeddedEngine.open({ dataDir })
+  await first.optimisticPut('/r/a', Buffer.from('1'), 0)
+  await first.close()
+  const ballast = path.join(volume, 'ballast')
+  t.throws(() => writeFileSync(ballast, Buffer.alloc(16 * 2 ** 20)), { code: 'ENOSPC' })
+  await t.rejects(EmbeddedEngine.open({ dataDir }), { code: 'data-dir-full', message: /its disk is full/ })
+  rmSync(ballast)
+  const again = await EmbeddedEngine.open({ dataDir })
+  t.equal(new TextDecoder().decode((await again.get('/r/a')).kv?.value), '1')
+  await again.close()
 })

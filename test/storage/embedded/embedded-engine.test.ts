@@ -73,22 +73,29 @@ t.test('a watch that has fallen behind what is in memory reads the log, and miss
   t.equal((await take(slow, 1))[0]!.kv.key, '/r/4999')
 })
 
-t.test('while one commit follows the other, each write is told once, in the order of revisions, and its bytes are its own', async (t) => {
-  const engine = await open(t, { dataDir: temporaryFolder(t, 'commits') })
-  const told: number[] = []
-  const write = async (lane: number): Promise<void> => {
-    for (let i = 0; i < 50; i++) {
-      const { revision } = await engine.optimisticPut(`/r/${lane}-${i}`, bytes(`${lane}-${i}`.padEnd(3000, '.')), 0)
-      told.push(revision)
+t.test(
+  'while one commit follows the other, each write is told once, in the order of revisions, and its bytes are its own',
+  async (t) => {
+    const engine = await open(t, { dataDir: temporaryFolder(t, 'commits') })
+    const told: number[] = []
+    const write = async (lane: number): Promise<void> => {
+      for (let i = 0; i < 50; i++) {
+        const { revision } = await engine.optimisticPut(`/r/${lane}-${i}`, bytes(`${lane}-${i}`.padEnd(3000, '.')), 0)
+        told.push(revision)
+      }
     }
-  }
-  await Promise.all(Array.from({ length: 16 }, (_, lane) => write(lane)))
-  t.same(told, [...told].sort((a, b) => a - b))
-  t.equal(new Set(told).size, 16 * 50)
-  const { kvs } = await engine.list('/r/')
-  t.equal(kvs.length, 16 * 50)
-  for (const { key, value } of kvs) if (text(value) !== key.slice(3).padEnd(3000, '.')) t.fail(`${key} has other bytes`)
-})
+    await Promise.all(Array.from({ length: 16 }, (_, lane) => write(lane)))
+    t.same(
+      told,
+      [...told].sort((a, b) => a - b),
+    )
+    t.equal(new Set(told).size, 16 * 50)
+    const { kvs } = await engine.list('/r/')
+    t.equal(kvs.length, 16 * 50)
+    for (const { key, value } of kvs)
+      if (text(value) !== key.slice(3).padEnd(3000, '.')) t.fail(`${key} has other bytes`)
+  },
+)
 
 t.test('a quiet watch reports progress at its interval when asked to', async (t) => {
   const clock = new FakeClock()
