@@ -6,26 +6,24 @@
  */
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { benchFolder, benchOptions } from '../command-line.js'
 import { HttpConnection } from './http-connection.js'
 
-const { values } = parseArgs({
-  options: {
-    connections: { type: 'string', default: '500' },
-    seconds: { type: 'string', default: '10' },
-    objects: { type: 'string', default: '1000' },
-    flags: { type: 'string', default: '' },
-  },
+const values = benchOptions('bench:fairness', {
+  connections: { about: 'of the greedy user', preset: '500' },
+  seconds: { about: 'of each measurement', preset: '10' },
+  objects: { about: 'how many are there', preset: '1000' },
+  flags: { about: 'further flags of the server', preset: '' },
 })
 const OBJECTS = Number(values.objects)
 const LISTS = '/api/v1/namespaces/default/configmaps'
 const PAUSE_MS = 10
 
-const folder = mkdtempSync(path.join(tmpdir(), 'keelson-fairness-'))
+const folder = benchFolder('fairness')
 const tokens = path.join(folder, 'tokens.csv')
 writeFileSync(tokens, 'admin,admin,admin,"system:masters"\nquiet,quiet,quiet,"bench"\ngreedy,greedy,greedy,"bench"\n')
 const server = spawn(

@@ -7,24 +7,22 @@
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { announcedUrl } from '../announced-url.js'
+import { benchFolder, benchOptions } from '../command-line.js'
 import { commitsOf, describeCommits } from './commits.js'
 import { generate, hasWrk, type Measured } from './generator.js'
 import { Watchers } from './watchers.js'
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '5' },
-    pods: { type: 'string', default: '1000' },
-    only: { type: 'string', default: '' },
-    flags: { type: 'string', default: '' },
-  },
+const values = benchOptions('bench:load', {
+  seconds: { about: 'of each measurement', preset: '5' },
+  pods: { about: 'how many are there', preset: '1000' },
+  only: { about: 'workloads, by their names', preset: '' },
+  flags: { about: 'further flags of the server', preset: '' },
 })
 const SECONDS = Number(values.seconds)
 const PODS = '/api/v1/namespaces/default/pods'
@@ -34,7 +32,7 @@ const TICKS_PER_SECOND = 100
 const TOKEN = 'admin'
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'keelson-load-'))
+const folder = benchFolder('load')
 const dataDir = path.join(folder, 'data')
 const tokens = path.join(folder, 'tokens.csv')
 writeFileSync(tokens, `${TOKEN},admin,admin,"system:masters"\n`)

@@ -4,25 +4,20 @@
  * engine for HTTP that `auto` takes. The server alone runs under each Node, the clients always under this one; the Nodes take turns.
  * Run: `npm run bench:nodes -- --nodes 20=/path/to/20/node,24=/path/to/24/node --rounds 3`. Wants wrk.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { parseArgs } from 'node:util'
+import { benchFolder, benchOptions } from '../command-line.js'
 import { generate } from '../load/generator.js'
 import { coldFigures } from '../suite/cold.js'
 import { processorSeconds, type StartedKeelson, startKeelson } from '../suite/servers.js'
 import { ONE_POD } from '../suite/workload.js'
 
-const { values } = parseArgs({
-  options: {
-    nodes: { type: 'string', default: `${process.versions.node}=${process.execPath}` },
-    rounds: { type: 'string', default: '3' },
-    /** Of counted GETs; half as many are sent before. */
-    seconds: { type: 'string', default: '2' },
-    /** No further server is started after as many seconds. */
-    limit: { type: 'string', default: '600' },
-    flags: { type: 'string', default: '' },
-  },
+const values = benchOptions('bench:nodes', {
+  nodes: { about: 'list of NAME=BINARY', preset: `${process.versions.node}=${process.execPath}` },
+  rounds: { about: 'of everything', preset: '3' },
+  seconds: { about: 'of counted GETs; half as many are sent before', preset: '2' },
+  limit: { about: 'no further server is started after as many seconds', preset: '600' },
+  flags: { about: 'further flags of the server', preset: '' },
 })
 const GET_CONNECTIONS = 32
 const SECONDS = Number(values.seconds)
@@ -52,7 +47,7 @@ async function measureGets(keelson: StartedKeelson, folder: string): Promise<Wor
 }
 
 async function measure(node: string): Promise<Figures> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'keelson-nodes-bench-'))
+  const folder = benchFolder('nodes-bench')
   try {
     const flags = ['--data-dir', path.join(folder, 'data'), ...values.flags.split(' ').filter((flag) => flag !== '')]
     let get: Work = { perSecond: Number.NaN, microseconds: Number.NaN }

@@ -5,23 +5,21 @@
  * Run: `npm run bench:scale -- --only threads,watchers --watchers 5000 --seconds 2`. What the owner carries alone: `npm run
  * bench:micro -- memory`.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { cpus } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
+import { benchFolder, benchOptions } from '../command-line.js'
 import { change, generate } from '../load/generator.js'
 import { Watchers } from '../load/watchers.js'
 import { commit } from '../suite/results.js'
 import { memoryOf, processorSeconds, type StartedKeelson, startKeelson, stop } from '../suite/servers.js'
 import { CONFIGMAPS, CREATED, ONE_POD, PODS, prepare, request } from '../suite/workload.js'
 
-const { values } = parseArgs({
-  options: {
-    only: { type: 'string', default: 'threads,watchers' },
-    watchers: { type: 'string', default: '5000' },
-    seconds: { type: 'string', default: '2' },
-  },
+const PARTS = ['threads', 'watchers']
+const values = benchOptions('bench:scale', {
+  only: { about: 'parts', preset: PARTS.join(','), words: PARTS },
+  watchers: { about: 'how many', preset: '5000' },
+  seconds: { about: 'of each measurement', preset: '2' },
 })
 const SECONDS = Number(values.seconds)
 const WARM_UP_SECONDS = 2
@@ -31,7 +29,7 @@ const PODS_OF_NODES = 100
 const SETTLE_MS = 5000
 process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'keelson-scale-'))
+const folder = benchFolder('scale')
 let servers = 0
 
 async function withServer(flags: readonly string[], work: (server: StartedKeelson) => Promise<void>): Promise<void> {
@@ -109,11 +107,9 @@ const alive = setInterval(() => undefined, 1000)
 try {
   for (const part of values.only.split(',')) {
     if (part === 'threads') await threads()
-    else if (part === 'watchers') await watchers()
-    else throw new Error(`--only ${part}: there are threads, watchers`)
+    if (part === 'watchers') await watchers()
   }
 } finally {
   clearInterval(alive)
-  rmSync(folder, { recursive: true, force: true })
 }
 process.exit(0)

@@ -5,28 +5,29 @@
  * Run: `npm run bench:writes -- --trees .,/tmp/before --storage embedded,etcd --only configmap,pod`. Wants wrk.
  */
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import path from 'node:path'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
+import { benchFolder, benchOptions } from '../command-line.js'
 import { commitsOf, describeCommits } from '../load/commits.js'
 import { type StartedKeelson, startEtcd, startKeelson, stop } from '../suite/servers.js'
 import { filledIn, KINDS, OBJECTS, type WriteKind } from './kinds.js'
 import { ThreadTimes } from './thread-times.js'
 
-const { values } = parseArgs({
-  options: {
-    trees: { type: 'string', default: '.' },
-    storage: { type: 'string', default: 'embedded' },
-    only: { type: 'string', default: Object.keys(KINDS).join(',') },
-    seconds: { type: 'string', default: '3' },
-    warm: { type: 'string', default: '' },
-    connections: { type: 'string', default: '32' },
-    rounds: { type: 'string', default: '1' },
-    flags: { type: 'string', default: '' },
-    /** Prints also how long writes are in each stage. */
-    stages: { type: 'boolean', default: false },
+const values = benchOptions('bench:writes', {
+  trees: { about: 'checkouts with a bundle, measured in turns', preset: '.' },
+  storage: { about: 'list', preset: 'embedded', words: ['embedded', 'etcd'] },
+  only: { about: 'kinds of writes', preset: Object.keys(KINDS).join(','), words: Object.keys(KINDS) },
+  seconds: { about: 'of each kind', preset: '3' },
+  warm: {
+    about: 'seconds of each kind that are not counted, before; as many as counted ones when not given',
+    preset: '',
   },
+  connections: { about: 'of wrk', preset: '32' },
+  rounds: { about: 'of everything', preset: '1' },
+  flags: { about: 'further flags of the server', preset: '' },
+  stages: { about: 'prints also how long writes are in each stage', preset: '', isSwitch: true },
 })
 const SECONDS = Number(values.seconds)
 const WARM_SECONDS = values.warm === '' ? SECONDS : Number(values.warm)
@@ -103,7 +104,7 @@ function report(kind: WriteKind, label: string, answered: Answered, used: Readon
 }
 
 async function measure(tree: string, storage: string): Promise<void> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'keelson-writes-'))
+  const folder = benchFolder('writes')
   const etcd = storage === 'etcd' ? await startEtcd(path.join(folder, 'etcd')) : undefined
   const flags = [
     ...(etcd === undefined ? [`--data-dir=${path.join(folder, 'data')}`] : [`--etcd-servers=${etcd.endpoint}`]),
@@ -125,7 +126,7 @@ async function measure(tree: string, storage: string): Promise<void> {
       report(kind, `${tree} ${storage}`, answered, new Map(used))
       const committed = describeCommits(commits, commitsOf(await metricsOf(server)), SECONDS)
       if (committed !== '') console.log(`${''.padEnd(50)}${committed}`)
-      if (!values.stages) continue
+      if (values.stages === '') continue
       const looked = request(server, 'GET', '/debug/pprof/writes?seconds=2')
       await load(server, kind, 3, folder)
       console.log(await looked)

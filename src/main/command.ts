@@ -68,7 +68,12 @@ function stopOnSignals(starting: Promise<{ close(): Promise<void> }>, logger: Lo
     if (stopping) process.exit(EXIT_FORCED)
     stopping = true
     // A start may wait for ever for a storage that does not answer.
-    if (!started) setTimeout(() => started || process.exit(EXIT_FORCED), START_GRACE_MS)
+    if (!started) {
+      console.error(
+        `keelson: stops when it has started, or in ${START_GRACE_MS / 1000} s; a second signal stops it at once`,
+      )
+      setTimeout(() => started || process.exit(EXIT_FORCED), START_GRACE_MS)
+    }
     starting
       .then((server) => server.close())
       .then(

@@ -7,13 +7,20 @@ import { runDataTask } from './data/data-tasks.js'
 assert(parentPort !== null, 'the work of a data command is done in a thread of its own')
 const HELD_MS = 60_000
 const port = parentPort
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { code, path: file } = error as NodeJS.ErrnoException
+  return code === 'ENOENT' && file !== undefined ? `${file}: there is no such file or folder` : error.message
+}
+
 const tell = (event: DataEvent): void => port.postMessage(event)
 // What waits for a server that does not answer holds no thread: without this the thread would end in the middle, and say nothing.
 const held = setInterval(() => undefined, HELD_MS)
 try {
   await runDataTask(workerData as DataTask, tell)
 } catch (error) {
-  tell({ type: 'failed', message: error instanceof Error ? error.message : String(error) })
+  tell({ type: 'failed', message: messageOf(error) })
 } finally {
   clearInterval(held)
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import path from 'node:path'
+import { leftovers } from './rig/leftovers.js'
 import type { StorageKind } from './rig/rig.js'
 
 export type Verdict = 'no violation' | 'violation' | 'undecided' | 'broken'
@@ -72,7 +73,10 @@ async function oneRun(
   child.on('message', (message) => {
     line = message as ResultLine
   })
+  // An interrupt from a terminal reaches it as well; one that is sent to this process alone is passed on.
+  const done = leftovers.add(() => void child.kill('SIGTERM'))
   await ended(child)
+  done()
   return line ?? { seed, verdict: 'broken', seconds: Math.round((performance.now() - begunMs) / 1000) }
 }
 

@@ -1,65 +1,53 @@
 /**
  * Fault runs by seed. `npm run test:faults -- --seed 1 --runs 10 --seconds 60 --storage etcd|embedded|both` does them one after the other and
- * prints a line each; with `--parallel 4 --minutes 90 --results FILE` they are a batch (see batch.ts). `--only 'kill a member'` chooses faults,
- * `--check folder/history.jsonl` checks a kept history again. The exit code is 1 when anything was found.
+ * prints a line each; with `--parallel 4 --minutes 90 --results FILE` they are a batch (see batch.ts). `--help` tells the rest.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { type FaultsArguments, faultsArguments, faultsList, storageOf, USAGE } from './arguments.js'
 import { type ResultLine, runBatch, type Verdict } from './batch.js'
 import { fromLines } from './check/history.js'
 import { check } from './check/verdict.js'
 import { CHECKS } from './load/workload.js'
-import { FAULTS } from './rig/faults.js'
+import { leftovers } from './rig/leftovers.js'
 import type { StorageKind } from './rig/rig.js'
 import { canMount } from './rig/small-disk.js'
 import { type Outcome, runFaults } from './run.js'
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    runs: { type: 'string', default: '1' },
-    seconds: { type: 'string', default: '60' },
-    storage: { type: 'string', default: 'etcd' },
-    only: { type: 'string', default: '' },
-    'pause-ms': { type: 'string', default: '60' },
-    keep: { type: 'string', default: 'build/faults' },
-    parallel: { type: 'string' },
-    minutes: { type: 'string', default: '600' },
-    results: { type: 'string', default: 'build/faults/results.jsonl' },
-    before: { type: 'string', default: 'true' },
-    check: { type: 'string' },
-  },
-})
+const WRONG_ARGUMENTS = 2
 
+/** Gives the exit code. */
 function checkAgain(file: string): number {
-  const violations = check(fromLines(readFileSync(file, 'utf8')), CHECKS)
+  let records: ReturnType<typeof fromLines>
+  try {
+    records = fromLines(readFileSync(file, 'utf8'))
+  } catch (error) {
+    console.error(`test:faults: ${file} is no history: ${(error as Error).message}`)
+    return WRONG_ARGUMENTS
+  }
+  const violations = check(records, CHECKS)
   for (const { property, what } of violations) console.log(`${property}: ${what}`)
   console.log(violations.length === 0 ? 'no violation' : `${violations.length} violations`)
-  return violations.length
+  return Math.min(1, violations.length)
 }
 
-/** With `both`, every other seed. */
-function storageOf(seed: number): StorageKind {
-  const { storage } = values
-  if (storage === 'both') return seed % 2 === 0 ? 'etcd' : 'embedded'
-  if (storage !== 'etcd' && storage !== 'embedded')
-    throw new Error(`--storage is etcd, embedded or both, not ${storage}`)
-  return storage
-}
-
-async function runAll(): Promise<number> {
-  const only = values.only.split(',').filter((name) => name !== '')
-  const unknown = only.filter((name) => !FAULTS.some((fault) => fault.name === name))
-  if (unknown.length > 0)
-    throw new Error(`no such fault: ${unknown}. There are: ${FAULTS.map(({ name }) => name).join(', ')}`)
+async function runAll({
+  seed: from,
+  runs,
+  seconds,
+  storage: kind,
+  only,
+  keep,
+  pauseMs,
+}: FaultsArguments): Promise<number> {
   const commit = builtCommit()
   let failed = 0
-  for (let i = 0; i < Number(values.runs); i++) {
-    const seed = Number(values.seed) + i
-    const [seconds, pauseMs, storage] = [Number(values.seconds), Number(values['pause-ms']), storageOf(seed)]
+  for (let seed = from; seed < from + runs; seed++) {
+    const storage = storageOf(kind, seed)
     const begunMs = performance.now()
-    const outcome = await runFaults({ seed, seconds, storage, only, keep: values.keep, pauseMs, smallDisks: canMount })
+    if (process.stdout.isTTY)
+      console.log(`seed ${seed} ${storage}: ${seconds} s of faults, and some more to start and to check`)
+    const outcome = await runFaults({ seed, seconds, storage, only, keep, pauseMs, smallDisks: canMount })
     const line = lineOf(outcome, storage, commit, Math.round((performance.now() - begunMs) / 1000))
     if (line.verdict !== 'no violation') failed++
     process.send?.(line)
@@ -132,27 +120,29 @@ function builtCommit(): string {
   }
 }
 
-function runMany(): Promise<number> {
-  const { seconds, storage, only, keep, minutes, results, before } = values
+function runMany(given: FaultsArguments, parallel: number): Promise<number> {
+  const { seed: from, runs, seconds, storage, only, keep, pauseMs, minutes, results, before } = given
   const args = [
-    '--seconds',
-    seconds,
-    '--storage',
-    storage,
-    '--only',
-    only,
-    '--keep',
-    keep,
-    '--pause-ms',
-    values['pause-ms'],
+    ...['--seconds', String(seconds), '--storage', storage, '--only', only.join(',')],
+    ...['--keep', keep, '--pause-ms', String(pauseMs)],
   ]
-  const [from, runs, parallel] = [values.seed, values.runs, values.parallel].map(Number) as [number, number, number]
-  return runBatch({ from, runs, parallel, minutes: Number(minutes), results, before, args })
+  return runBatch({ from, runs, parallel, minutes, results, before, args })
 }
 
 async function main(): Promise<number> {
-  if (values.check !== undefined) return checkAgain(values.check)
-  return values.parallel === undefined ? runAll() : runMany()
+  const given = faultsArguments(process.argv.slice(2))
+  if ('help' in given) {
+    console.log(`${USAGE}\n${faultsList()}`)
+    return 0
+  }
+  if ('errors' in given) {
+    for (const error of given.errors) console.error(`test:faults: ${error}`)
+    return WRONG_ARGUMENTS
+  }
+  leftovers.watchInterrupts()
+  if (given.check !== undefined) return checkAgain(given.check)
+  const failed = await (given.parallel === undefined ? runAll(given) : runMany(given, given.parallel))
+  return failed > 0 ? 1 : 0
 }
 
-process.exitCode = (await main()) > 0 ? 1 : 0
+process.exitCode = await main()

@@ -11,6 +11,7 @@ import { Webhook } from './load/webhook.js'
 import { CHECKS, PAUSE_MS, Workload } from './load/workload.js'
 import { hasTls, type PlannedFault, planOf, told } from './plan.js'
 import { AwakeClock } from './rig/awake-clock.js'
+import { leftovers } from './rig/leftovers.js'
 import { Rig, type StorageKind } from './rig/rig.js'
 
 export interface RunOptions {
@@ -51,6 +52,7 @@ export async function runFaults({
   smallDisks = false,
 }: RunOptions): Promise<Outcome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-faults-'))
+  const removed = leftovers.add(() => rmSync(folder, { recursive: true, force: true }))
   const plan = planOf(seed, seconds, storage, only)
   const recorder = new Recorder()
   let violations: Violation[] = []
@@ -71,6 +73,7 @@ export async function runFaults({
   const kept = isFailed ? path.join(keep, `${storage}-${seed}`) : undefined
   if (kept !== undefined) keepRun(kept, { folder, plan, recorder, violations, broken })
   rmSync(folder, { recursive: true, force: true })
+  removed()
   const { requests, acknowledged, unknown, watchEvents } = recorder
   return { seed, plan, requests, acknowledged, unknown, watchEvents, broken, violations, kept }
 }

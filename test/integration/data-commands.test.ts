@@ -47,6 +47,15 @@ t.test('an etcd that nobody answers for is told of, whatever was to be done', as
   t.equal(existsSync(path.join(folder, 'b')), false)
 })
 
+t.test('a file that is not there is named', async (t) => {
+  const file = path.join(temporaryFolder(t, 'absent'), 'absent')
+  for (const verb of ['check', 'restore'])
+    t.match(await data([verb, '--file', file, ...(verb === 'restore' ? ['--data-dir', `${file}-data`] : [])]), {
+      code: 1,
+      error: `${file}: there is no such file`,
+    })
+})
+
 /** Runs it as a process, and kills that as soon as a file is there. */
 async function killed(args: readonly string[], file: string): Promise<NodeJS.Signals | null> {
   const child = spawn(process.execPath, ['bundle/main/index.js', 'data', ...args], { stdio: 'ignore' })

@@ -1,6 +1,7 @@
 /** A process of the rig that is killed, stopped and started again, with what it said kept in a file. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
+import { leftovers } from './leftovers.js'
 
 export interface ProcessOptions {
   readonly command: string
@@ -42,6 +43,12 @@ export class ManagedProcess {
     this.#isEnding = false
     this.mayEnd = false
     const child = spawn(command, args, { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
+    closeSync(log)
+    const ended = leftovers.add(() => void child.kill('SIGKILL'))
+    child.once('close', ended)
+    child.once('error', (error) => {
+      this.unexpected = `${command}: ${error.message}`
+    })
     child.on('exit', (code, signal) => {
       if (!this.#isEnding && !this.mayEnd && this.#child === child)
         this.unexpected = `${command} ended: ${code ?? signal}`

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import path from 'node:path'
+import { leftovers } from './leftovers.js'
 
 export const canMount = process.platform === 'linux' && process.getuid?.() === 0
 
@@ -11,8 +12,11 @@ export class SmallDisk {
   readonly folder: string
   isFull = false
 
+  readonly #unmounted: () => void
+
   private constructor(folder: string) {
     this.folder = folder
+    this.#unmounted = leftovers.add(() => this.unmount())
   }
 
   static mount(folder: string, megabytes: number): SmallDisk {
@@ -51,5 +55,6 @@ export class SmallDisk {
   /** Lazily: somebody who is just being killed may still have a file open. */
   unmount(): void {
     execFileSync('umount', ['-l', this.folder])
+    this.#unmounted()
   }
 }
