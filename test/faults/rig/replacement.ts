@@ -36,6 +36,8 @@ export class Replacement {
   static async begin(member: EtcdMember, rig: Rig): Promise<Replacement | undefined> {
     if (rig.members.some(({ part }) => part !== 'whole')) return undefined
     member.part = 'retired'
+    // One that hears of its removal ends by itself.
+    member.process.mayEnd = true
     const replacement = new Replacement(member, rig)
     await until(() => replacement.#remove(), { what: `${member.name} to be removed`, ...PATIENCE })
     await member.process.kill()
