@@ -52,7 +52,10 @@ export async function runFaults({
   smallDisks = false,
 }: RunOptions): Promise<Outcome> {
   const folder = mkdtempSync(path.join(tmpdir(), 'keelson-faults-'))
-  const removed = leftovers.add(() => rmSync(folder, { recursive: true, force: true }))
+  const removed = leftovers.add(() =>
+    // Processes that were just killed may still be at it.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }),
+  )
   const plan = planOf(seed, seconds, storage, only)
   const recorder = new Recorder()
   let violations: Violation[] = []

@@ -26,8 +26,9 @@ class Leftovers {
 
   /** From now on an interrupt of this process leaves nothing. */
   watchInterrupts(): void {
+    // Not once: a second signal would end the process in the middle.
     for (const [signal, code] of Object.entries(INTERRUPTED))
-      process.once(signal, () => {
+      process.on(signal, () => {
         this.removeAll()
         process.exit(code)
       })
