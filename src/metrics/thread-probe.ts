@@ -77,6 +77,7 @@ export class ThreadProbe {
   #collected(entry: PerformanceEntry): void {
     const { detail, duration } = entry as CollectionEntry
     const kind = GC_KINDS.get(detail.kind) ?? 'other'
+    if (kind === 'major') this.#quietCollector.collected()
     this.#recorder.series(processFamilies.threadGcSeconds, this.#thread, kind).add(duration / 1000)
     this.#recorder.series(processFamilies.threadGcRuns, this.#thread, kind).add(1)
   }

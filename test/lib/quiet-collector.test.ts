@@ -51,3 +51,38 @@ t.test('what a collection cannot take is not collected for again', async (t) => 
   for (let look = 0; look < 30; look++) collector.look()
   t.equal(collections, 2)
 })
+
+t.test(
+  'under a light load that never ends a thread collects when nobody did for two minutes and it has grown',
+  async (t) => {
+    let usedBytes = 20 * MIB
+    let liveBytes = 20 * MIB
+    let collections = 0
+    const collector = new QuietCollector(
+      () => ({ usedBytes, takenBytes: usedBytes + 5 * MIB }),
+      () => {
+        collections++
+        usedBytes = liveBytes
+      },
+    )
+    const work = (seconds: number): void => {
+      for (let second = 0; second < seconds; second++) {
+        usedBytes += MIB
+        collector.look()
+      }
+    }
+    work(119)
+    t.equal(collections, 0)
+    work(1)
+    t.equal(collections, 1)
+    work(100)
+    collector.collected()
+    work(100)
+    t.equal(collections, 1, 'V8 has collected meanwhile')
+    liveBytes = 100 * MIB
+    work(20)
+    t.equal(collections, 2)
+    work(400)
+    t.equal(collections, 2, 'where much lives a collection would take long')
+  },
+)
