@@ -10,6 +10,9 @@ import { canTrace, SlowSyncs } from './slow-syncs.js'
 /** From a disk that is shared with others to one that is about to fail; the last is a quarter of the rig's election timeout. */
 const SYNC_DELAYS_MS = [10, 60, 200, 500]
 
+/** Who serves answers well within this. */
+const SERVING_MS = 1000
+
 function slow({ pid }: ManagedProcess, random: Random): () => Promise<void> {
   const delayMs = random.pick(SYNC_DELAYS_MS)
   if (!canTrace || pid === undefined) return over
@@ -20,6 +23,9 @@ function slow({ pid }: ManagedProcess, random: Random): () => Promise<void> {
 export const DISK_FAULTS: readonly Fault[] = [
   onServer('full disk of a server', async (server) => {
     server.disk?.fill()
+    // One that does not serve yet is being started: it may say that its disk is full, and end.
+    if (server.disk !== undefined && (await server.ask('/livez', SERVING_MS)) === undefined)
+      server.process.mayEnd = true
     return async () => {
       server.disk?.empty()
       if (server.process.mayEnd) server.start()
