@@ -6,6 +6,7 @@
  *   start() ──▶ running ──the thread ends──▶ pausing ──▶ running
  *                  └────────close()─────────────┴──▶ closed
  */
+
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { ResourceDefinition } from '../../api/resource-definition.js'
 import { type Clock, pause, type Timer } from '../../lib/clock.js'
@@ -14,6 +15,7 @@ import { backoff } from '../../lib/jitter.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
+import { YOUNG_GENERATION_MB } from '../../lib/young-generation.js'
 import type { AccessChange } from '../../protocol/access-change.js'
 import type {
   ControllerHealth,
@@ -124,6 +126,7 @@ export class ControllersWorker implements Closable {
       workerData,
       transferList: [ownerPort],
       execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     const calls = new PortCalls<ControllersCalls, ControllersMainCalls>({
       port: { postMessage: (message, transfer = []) => worker.postMessage(message, transfer) },

@@ -10,6 +10,7 @@ import { Deferred } from '../../lib/deferred.js'
 import type { Closable } from '../../lib/lifecycle.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
+import { YOUNG_GENERATION_MB } from '../../lib/young-generation.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type { CallMessage, FrontEndCalls, FrontEndStart, MainCalls } from '../../protocol/main-front-end.js'
 import type { ThreadChange } from '../../protocol/resource-change.js'
@@ -27,12 +28,6 @@ export interface FrontEndWorkerOptions extends FrontEndStart<Config, EngineChoic
   readonly onInspection: (line: InspectionLine) => void
   readonly onExit: (error: Error) => void
 }
-
-/**
- * Young objects of a front end are requests, which are soon over: V8's default of 48 MB only means that each thread keeps 30 MB more, sooner or
- * later, without fewer or cheaper collections to speak of (ADR 41).
- */
-const YOUNG_GENERATION_MB = 12
 
 export class FrontEndWorker implements Closable {
   readonly #options: FrontEndWorkerOptions

@@ -10,6 +10,7 @@ import { Deferred } from '../../lib/deferred.js'
 import type { Logger } from '../../lib/logger.js'
 import { moduleUrl } from '../../lib/module-url.js'
 import { PendingCalls } from '../../lib/pending-calls.js'
+import { YOUNG_GENERATION_MB } from '../../lib/young-generation.js'
 import { fromErrorRecord } from '../../protocol/error-record.js'
 import type {
   CacheCosts,
@@ -37,12 +38,6 @@ export interface OwnerClientOptions {
   /** Called when the thread ended without having been asked to. The process must exit: see main-owner.ts. */
   readonly onExit: (error: Error) => void
 }
-
-/**
- * What an event brings is in buffers outside of the heap, which V8 frees only with the objects that hold them. With its default of 48 MB the
- * young generation filled so seldom that V8 collected the whole heap instead, for the sake of the buffers, three times a second.
- */
-const YOUNG_GENERATION_MB = 12
 
 export class OwnerClient {
   readonly #options: OwnerClientOptions
