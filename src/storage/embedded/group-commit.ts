@@ -2,7 +2,7 @@
  * Thread: owner. Many writes, one sync. Commands wait while a commit is at work and go into the next one together;
  * each is applied to a batch, and learns its result only once the batch is on the disk and has become the snapshot.
  *
- *   idle ──enqueue──▶ scheduled ──end of turn──▶ committing ──synced──▶ idle (or scheduled, when more came meanwhile)
+ *   idle ──enqueue──▶ scheduled ──end of turn──▶ committing ──synced──▶ idle (or committing what came meanwhile)
  *                                                   └─failed─▶ idle, when the disk holds the old state for certain
  *                                                   └─failed─▶ broken: reads go on, every write is refused
  */
