@@ -1,7 +1,7 @@
 /** Thread: any. JSON text as Go writes it: keys sorted, bigints whole. */
 import type { Json } from '../object.js'
 
-/** Text that is written as it is: the rule, and ten times as fast to find out as to have it escaped. */
+/** Text that is written as it is, which is the rule: looking for that and joining costs a fifth of having it escaped (ADR 30). */
 const PLAIN = /^[ !#-[\]-~]*$/
 
 export function goJson(value: Json): string {

@@ -8,7 +8,7 @@ import { Database } from './database.js'
 import { refuseSecondOpen, removeOwner, writeOwner } from './ownership.js'
 import type { DamageListener, Snapshot } from './snapshot.js'
 
-/** As files and LMDB say that a disk is full. */
+/** As writes of files (names) and lmdb-js (numbers) say that a disk is full. */
 const FULL_CODES: readonly (string | number | undefined)[] = [
   'ENOSPC',
   'EDQUOT',
